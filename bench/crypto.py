@@ -134,14 +134,14 @@ def _fill(path: Path) -> None:
 def stream(action: str, key: str, source: str, target: str) -> None:
     """One stream from file to file; prints the peak of memory in KiB."""
     from stockman.crypto.age.files import decrypt_stream, encrypt_stream
-    from stockman.crypto.age.header import read_chunks
     from stockman.crypto.age.identities import parse_identities, parse_recipient
 
     with Path(source).open("rb") as plain, Path(target).open("wb") as out:
+        chunks = iter(lambda: plain.read(1 << 18), b"")
         if action == "encrypt":
-            pieces = encrypt_stream(read_chunks(plain), [parse_recipient(key)], os.urandom)
+            pieces = encrypt_stream(chunks, [parse_recipient(key)], os.urandom)
         else:
-            pieces = decrypt_stream(read_chunks(plain), parse_identities(Path(key).read_text()))
+            pieces = decrypt_stream(chunks, parse_identities(Path(key).read_text()))
         out.writelines(pieces)
     print(_peak())
 

@@ -20,7 +20,7 @@ from stockman.app.workspace.validation import validate
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.talos.machine.assembly import trees_text
-from stockman.talos.patches.tree import iter_leaves
+from stockman.talos.patches.schema import iter_leaves
 from tests.app.machine_workspace import sealed, workspace, write_files
 from tests.talos.machine.clusters import NODES, bundle
 

@@ -16,7 +16,7 @@ from stockman.crypto.certificates import is_issued_by, read_certificate_facts
 from stockman.model.errors import Refused, StockmanError
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.talos.credentials.certificates import TalosRole
+from stockman.talos.credentials.roles import TalosRole
 from stockman.talos.credentials.talosconfig import Talosconfig, read_talosconfig
 from tests.adapters.repositories import repository
 from tests.app.start_doors import NOON

@@ -18,7 +18,7 @@ from stockman.model.version import Version
 from stockman.planning.talos.changes import ReconfigureChange
 from stockman.planning.talos.refusals import find_refusals
 from stockman.ports.environment import NoAnswer, ServerAddress
-from stockman.talos.machine.values import paths_needing_reboot
+from stockman.talos.machine.masking import paths_needing_reboot
 from stockman.talos.secrets.bundle import new_bundle
 from tests.steps.talos_scene import NEO, NIOBE, TRINITY, Scene, copied, scene
 

@@ -11,7 +11,7 @@ import yaml
 
 from stockman.crypto.sops.files import EncryptionInputs, encrypt
 from stockman.crypto.sops.selectors import EncryptionSettings
-from stockman.talos.credentials.certificates import TalosRole
+from stockman.talos.credentials.roles import TalosRole
 from stockman.talos.secrets.bundle import bundle_text
 from tests.app.workspaces import BUNDLE, committed_workspace, workspace
 from tests.cli.running import REAL, ran

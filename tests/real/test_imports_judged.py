@@ -19,7 +19,7 @@ from stockman.talos.go_yaml import dump
 from stockman.talos.imports.configurations import node_patches
 from stockman.talos.machine.configuration import configuration_text, machine_documents
 from stockman.talos.patches.apply import apply_patches, load_documents
-from stockman.talos.patches.tree import plain_value
+from stockman.talos.patches.schema import plain_value
 from tests.real.talhelper import genconfig, give_secrets
 from tests.talos.imports.adopting import from_talhelper
 from tests.talos.imports.directories import ALL, written

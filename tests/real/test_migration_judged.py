@@ -14,8 +14,8 @@ from stockman.talos.go_yaml import dump
 from stockman.talos.migration.draft import CONTRACTS
 from stockman.talos.migration.migrate import MigrationOptions, migrate_configuration
 from stockman.talos.patches.apply import load_documents
-from stockman.talos.patches.documents import ConfigDocument
-from stockman.talos.patches.tree import plain_value
+from stockman.talos.patches.decode import ConfigDocument
+from stockman.talos.patches.schema import plain_value
 from tests.real.machine.estates import estate as preset
 from tests.talos.machine.clusters import TALOS, bundle
 from tests.talos.migration.configurations import rich_patch

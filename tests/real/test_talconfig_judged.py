@@ -16,7 +16,7 @@ from stockman.talos.go_yaml import dump
 from stockman.talos.machine.configuration import configuration_text, machine_documents
 from stockman.talos.patches.apply import apply_patches, load_documents
 from stockman.talos.patches.patch import Patch
-from stockman.talos.patches.tree import plain_value
+from stockman.talos.patches.schema import plain_value
 from stockman.talos.talconfig import render_talconfig
 from tests.real.machine.estates import estate as preset
 from tests.real.talhelper import genconfig, written

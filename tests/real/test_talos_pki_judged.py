@@ -22,7 +22,7 @@ from stockman.crypto.certificates import (
 from stockman.crypto.private_keys import read_key, standard_key_pem
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
-from stockman.talos.credentials.certificates import TalosRole
+from stockman.talos.credentials.roles import TalosRole
 from stockman.talos.credentials.talosconfig import (
     Talosconfig,
     client_context,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stockman.model.names import NodeName
 from stockman.rendering.topf import Documents, Layers, build_layers
-from stockman.talos.machine.inputs import Document
+from stockman.talos.documents import Document
 
 A, B, C = NodeName("cp-1"), NodeName("work-1"), NodeName("work-2")
 TIME: Document = {"kind": "TimeSyncConfig", "ntp": {"servers": ["a"]}}

@@ -14,8 +14,8 @@ from stockman.model.origin import Position
 from stockman.model.problem import Problem, Problems
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.talos.credentials.certificates import TalosRole, organizations
 from stockman.talos.credentials.kubeconfig import client_certificates
+from stockman.talos.credentials.roles import TalosRole, organizations
 from stockman.talos.credentials.talosconfig import read_talosconfig
 from stockman.talos.machine.configuration import configuration_text, machine_documents
 from stockman.talos.schematic import check_extensions, read_schematic
@@ -85,9 +85,9 @@ def contract_refused() -> Problem:
 
 def without_files(cluster: str) -> Problem:
     """What a machine says whose files are missing."""
-    wanted = desired("1.13", cluster)
+    state = desired("1.13", cluster)
     with pytest.raises(StockmanError) as caught:
-        machine_documents(wanted, wanted.nodes[0], bundle())
+        machine_documents(state, state.nodes[0], bundle())
     where = Position("cluster.yaml", 2, 28)
     return replace(caught.value.problem, where=where)
 

@@ -44,25 +44,25 @@ def text_without(name: str) -> str:
 
 @pytest.mark.parametrize("name", REQUIRED_VALUES)
 def test_a_missing_part_is_named_and_not_invented(name: str) -> None:
-    found, problems = read(text_without(name))
+    secrets, problems = read(text_without(name))
 
-    assert found is None
+    assert secrets is None
     assert [(problem.code, problem.what) for problem in problems] == [
         ("bundle.missing", f"the secrets bundle has no {name}")
     ]
 
 
 def test_a_missing_encryption_secret_is_named_by_both_its_names() -> None:
-    found, problems = read(text_without("secrets.secretboxencryptionsecret"))
+    secrets, problems = read(text_without("secrets.secretboxencryptionsecret"))
 
-    assert found is None
+    assert secrets is None
     assert "secretboxencryptionsecret or secrets.aescbc" in problems[0].what
 
 
 def test_an_empty_file_lacks_everything_at_once() -> None:
-    found, problems = read("")
+    secrets, problems = read("")
 
-    assert found is None
+    assert secrets is None
     assert len(problems) == len(REQUIRED_VALUES) + 1
     assert problems[0].where == Position("secrets.yaml", 1, 1)
 
@@ -70,9 +70,11 @@ def test_an_empty_file_lacks_everything_at_once() -> None:
 def test_two_encryption_secrets_are_one_too_many() -> None:
     text = bundle_text(bundle()).reveal()
 
-    found, problems = read(text.replace("trustdinfo", "    aescbcencryptionsecret: x\ntrustdinfo"))
+    secrets, problems = read(
+        text.replace("trustdinfo", "    aescbcencryptionsecret: x\ntrustdinfo")
+    )
 
-    assert found is None
+    assert secrets is None
     assert [problem.code for problem in problems] == ["bundle.two-encryption-secrets"]
 
 
@@ -89,9 +91,9 @@ def test_two_encryption_secrets_are_one_too_many() -> None:
 def test_a_broken_part_is_named_with_its_line(name: str, value: str, why: str) -> None:
     before, after = _around(name)
 
-    found, problems = read(f"{before}{value}{after}")
+    secrets, problems = read(f"{before}{value}{after}")
 
-    assert found is None
+    assert secrets is None
     (only,) = problems
     assert (only.code, only.what) == (
         "bundle.unreadable",
@@ -137,25 +139,25 @@ def test_a_certificate_that_cannot_sign_is_no_authority() -> None:
     st.integers(0, 255),
 )
 def test_a_changed_byte_ends_in_a_problem_or_in_a_bundle(
-    name: str, place: float, byte: int
+    name: str, position: float, byte: int
 ) -> None:
     before, after = _around(name)
     value = _text()[len(before) : -len(after)]
     block = first_block(base64.b64decode(value).decode())
     der = bytearray(block.der)
-    der[int(place * len(der))] = byte
+    der[int(position * len(der))] = byte
 
-    found, problems = read(f"{before}{_base64(encode_pem(block.label, bytes(der)))}{after}")
+    secrets, problems = read(f"{before}{_base64(encode_pem(block.label, bytes(der)))}{after}")
 
-    assert (found is None) == bool(problems)
+    assert (secrets is None) == bool(problems)
 
 
 def test_an_encrypted_file_is_called_so() -> None:
     text = re.sub(r"(?m)^( +\w+: ).+$", r"\1ENC[AES256_GCM,data:eA==,type:str]", _text())
 
-    found, problems = read(text)
+    secrets, problems = read(text)
 
-    assert found is None
+    assert secrets is None
     assert {problem.code for problem in problems} == {"bundle.withheld"}
     assert problems[0].fix == "decrypt it first"
 
@@ -170,9 +172,9 @@ def test_no_problem_shows_a_value() -> None:
 
 
 def test_what_is_no_yaml_is_refused_with_its_place() -> None:
-    found, problems = read("cluster:\n  id: a\n  id: b\n")
+    secrets, problems = read("cluster:\n  id: a\n  id: b\n")
 
-    assert found is None
+    assert secrets is None
     assert [(problem.code, str(problem.where)) for problem in problems] == [
         ("yaml.duplicate-key", "secrets.yaml:3:3")
     ]
@@ -238,7 +240,7 @@ def documents_of_1_14(made: SecretsBundle, *, first_provider: str = "secretbox")
             },
         },
     ]
-    return "".join(render_yaml_document(one) for one in [old, *others])
+    return "".join(render_yaml_document(document) for document in [old, *others])
 
 
 def imported(text: str) -> tuple[SecretsBundle | None, list[Problem]]:
@@ -255,18 +257,18 @@ def test_a_bundle_comes_back_from_a_configuration_of_many_documents() -> None:
 
 
 def test_only_the_first_provider_of_the_rule_for_secrets_counts() -> None:
-    found, problems = imported(documents_of_1_14(bundle(), first_provider="identity"))
+    secrets, problems = imported(documents_of_1_14(bundle(), first_provider="identity"))
 
-    assert found is None
+    assert secrets is None
     assert [problem.code for problem in problems] == ["bundle.missing"]
 
 
 def test_the_configuration_of_a_worker_is_called_so() -> None:
-    found, problems = imported(
+    secrets, problems = imported(
         render_yaml_document(v1alpha1(bundle())).replace("controlplane", "worker")
     )
 
-    assert found is None
+    assert secrets is None
     assert [(problem.code, str(problem.where)) for problem in problems] == [
         ("bundle.worker", "controlplane.yaml:4:9")
     ]
@@ -275,9 +277,9 @@ def test_the_configuration_of_a_worker_is_called_so() -> None:
 def test_masked_secrets_are_called_so() -> None:
     text = re.sub(r"(?m)^( +key: ).+$", r"\1'******'", render_yaml_document(v1alpha1(bundle())))
 
-    found, problems = imported(text)
+    secrets, problems = imported(text)
 
-    assert found is None
+    assert secrets is None
     assert {problem.why for problem in problems} == {"Talos masked it"}
     assert len(problems) == 5
 

@@ -18,8 +18,9 @@ from stockman.model.errors import Refused
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.talos.credentials.certificates import ClientIssuer, TalosRole, organizations
+from stockman.talos.credentials.certificates import ClientIssuer
 from stockman.talos.credentials.kubeconfig import client_certificates, render_kubeconfig
+from stockman.talos.credentials.roles import TalosRole, organizations
 from tests.talos.made import NOW, bundle, dice
 
 ISSUER = ClientIssuer(bundle=bundle(), talos=Version(1, 13, 9), now=NOW, random_bytes=dice())

@@ -46,9 +46,9 @@ def test_a_factory_of_ones_own_keeps_its_port() -> None:
 
 def image_of(cluster: str) -> tuple[FactoryImage | None, list[str]]:
     problems = Problems()
-    found = desired(cluster)
-    assert found.cluster is not None
-    image = node_image(found.nodes[0], found.cluster.talos, problems)
+    state = desired(cluster)
+    assert state.cluster is not None
+    image = node_image(state.nodes[0], state.cluster.talos, problems)
     return image, [problem.code for problem in problems]
 
 

@@ -52,14 +52,14 @@ current-context: hill
 STRANGER = OTHERS.replace("hill", "meadow").replace("name: me\n", "name: admin@meadow\n")
 
 
-def put(text: str = "", wish: DesiredAdmin = WISH, now: datetime = NOW) -> KubeconfigUpdate:
+def put(text: str = "", admin: DesiredAdmin = WISH, now: datetime = NOW) -> KubeconfigUpdate:
     issuer = ClientIssuer(bundle=bundle(), talos=Version(1, 14), now=NOW, random_bytes=dice())
-    return update_kubeconfig("kubeconfig", Secret(text), wish, now, issuer.kubernetes_admin)
+    return update_kubeconfig("kubeconfig", Secret(text), admin, now, issuer.kubernetes_admin)
 
 
 def tree(placed: KubeconfigUpdate) -> dict[str, object]:
-    found: dict[str, object] = yaml.safe_load(placed.text.reveal())
-    return found
+    update: dict[str, object] = yaml.safe_load(placed.text.reveal())
+    return update
 
 
 def names(placed: KubeconfigUpdate, lists: str) -> list[str]:
@@ -107,12 +107,12 @@ def test_another_endpoint_does_not_cost_a_certificate() -> None:
     assert "127.66.0.99" in again.text.reveal()
 
 
-@pytest.mark.parametrize("wish", [WISH, SHARED])
-def test_everything_else_in_the_file_stays(wish: DesiredAdmin) -> None:
-    found = put(OTHERS, wish)
+@pytest.mark.parametrize("admin", [WISH, SHARED])
+def test_everything_else_in_the_file_stays(admin: DesiredAdmin) -> None:
+    update = put(OTHERS, admin)
 
-    before, after = yaml.safe_load(OTHERS), tree(found)
-    assert names(found, "contexts") == ["hill", "admin@meadow"]
+    before, after = yaml.safe_load(OTHERS), tree(update)
+    assert names(update, "contexts") == ["hill", "admin@meadow"]
     for name in ("clusters", "users", "contexts"):
         assert after[name][:1] == before[name]  # type: ignore[index]  # as the names above show
     assert after["preferences"] == {"colors": True}
@@ -120,12 +120,12 @@ def test_everything_else_in_the_file_stays(wish: DesiredAdmin) -> None:
 
 
 def test_a_name_that_another_cluster_has_gets_a_number() -> None:
-    found = put(STRANGER, SHARED)
+    update = put(STRANGER, SHARED)
 
-    assert names(found, "clusters") == ["meadow", "meadow-1"]
-    assert names(found, "users") == ["admin@meadow", "admin@meadow-1"]
-    assert names(found, "contexts") == ["meadow", "admin@meadow-1"]
-    again = put(found.text.reveal(), SHARED, SOON)
+    assert names(update, "clusters") == ["meadow", "meadow-1"]
+    assert names(update, "users") == ["admin@meadow", "admin@meadow-1"]
+    assert names(update, "contexts") == ["meadow", "admin@meadow-1"]
+    again = put(update.text.reveal(), SHARED, SOON)
     assert (again.name, again.state) == ("admin@meadow-1", "unchanged")
 
 
@@ -133,18 +133,18 @@ def test_a_cluster_of_our_own_file_that_was_made_anew_is_replaced() -> None:
     first = put()
     other = replace(WISH, required=replace(WISH.required, authority=bundle().certs.etcd.crt))
 
-    found = put(first.text.reveal(), other)
+    update = put(first.text.reveal(), other)
 
-    assert (found.name, found.state) == ("admin@meadow", "renewed")
-    assert names(found, "clusters") == ["meadow"]
+    assert (update.name, update.state) == ("admin@meadow", "renewed")
+    assert names(update, "clusters") == ["meadow"]
 
 
 def test_settings_of_the_user_for_the_cluster_are_kept() -> None:
     text = put().text.reveal().replace("server:", "proxy-url: http://127.0.0.1:3128\n      server:")
 
-    found = put(text, WISH, LATE)
+    update = put(text, WISH, LATE)
 
-    assert "proxy-url: http://127.0.0.1:3128" in found.text.reveal()
+    assert "proxy-url: http://127.0.0.1:3128" in update.text.reveal()
 
 
 def test_empty_lists_are_as_good_as_none() -> None:

@@ -6,12 +6,8 @@ import pytest
 
 from stockman.crypto.certificates import read_certificate_facts
 from stockman.model.version import Version
-from stockman.talos.credentials.certificates import (
-    CertificateState,
-    ClientIssuer,
-    TalosRole,
-    lifetime,
-)
+from stockman.talos.credentials.certificates import CertificateState, ClientIssuer, lifetime
+from stockman.talos.credentials.roles import TalosRole
 from tests.talos.made import NOW, bundle, dice
 
 ISSUER = ClientIssuer(bundle=bundle(), talos=Version(1, 12), now=NOW, random_bytes=dice())

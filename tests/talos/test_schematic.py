@@ -23,18 +23,18 @@ AT = Position("cluster.yaml", 12, 3)
 
 
 @pytest.mark.parametrize(
-    ("written", "wanted"),
+    ("written", "expected_id"),
     [*PUBLISHED.values(), *COMPUTED.values()],
     ids=[*PUBLISHED, *COMPUTED],
 )
-def test_the_id_is_that_of_the_image_factory(written: Document, wanted: str) -> None:
+def test_the_id_is_that_of_the_image_factory(written: Document, expected_id: str) -> None:
     problems = Problems()
 
     image_schematic = read_schematic(written, problems, AT)
 
     assert list(problems) == []
     assert image_schematic is not None
-    assert schematic_id(image_schematic) == wanted
+    assert schematic_id(image_schematic) == expected_id
 
 
 def test_the_text_is_that_of_the_image_factory() -> None:
@@ -114,9 +114,9 @@ def test_a_node_that_lists_extensions_and_arguments_has_their_schematic() -> Non
 
 
 def test_a_node_with_a_schematic_written_out_has_that_one() -> None:
-    document, wanted = COMPUTED["everything"]
+    document, expected_id = COMPUTED["everything"]
 
-    assert desired_schematic_id(wish(written=document), Problems()) == wanted
+    assert desired_schematic_id(wish(written=document), Problems()) == expected_id
 
 
 def test_a_mistake_in_a_schematic_written_out_is_told_at_its_place() -> None:

@@ -17,10 +17,10 @@ SECOND = Patch(
 
 
 def test_patches_of_a_node_stand_in_our_order_and_each_text_in_one_file() -> None:
-    wanted = desired("1.13")
-    names = [node.name for node in wanted.nodes]
+    state = desired("1.13")
+    names = [node.name for node in state.nodes]
 
-    talconfig = render_talconfig(wanted, bundle(), {names[0]: [FIRST, SECOND], names[1]: [FIRST]})
+    talconfig = render_talconfig(state, bundle(), {names[0]: [FIRST, SECOND], names[1]: [FIRST]})
 
     nodes = yaml.safe_load(talconfig.text)["nodes"]
     assert nodes[0]["patches"][-2:] == [

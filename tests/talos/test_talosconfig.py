@@ -7,7 +7,8 @@ import pytest
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.talos.credentials.certificates import ClientIssuer, TalosRole
+from stockman.talos.credentials.certificates import ClientIssuer
+from stockman.talos.credentials.roles import TalosRole
 from stockman.talos.credentials.talosconfig import (
     BasicAuth,
     RenamedContext,
@@ -88,10 +89,10 @@ def test_a_context_made_anew_replaces_the_one_of_its_name() -> None:
 
 
 def test_the_old_spelling_of_an_endpoint_is_understood() -> None:
-    found, _ = read("contexts: {a: {endpoints: [127.0.0.1], target: 127.0.0.2}}")
+    talosconfig, _ = read("contexts: {a: {endpoints: [127.0.0.1], target: 127.0.0.2}}")
 
-    assert found is not None
-    assert found.contexts["a"].endpoints == ("127.0.0.1", "127.0.0.2")
+    assert talosconfig is not None
+    assert talosconfig.contexts["a"].endpoints == ("127.0.0.1", "127.0.0.2")
 
 
 @pytest.mark.parametrize("text", ["", "context: ''\ncontexts: {}\n", "contexts:\n"])

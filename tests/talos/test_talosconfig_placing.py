@@ -5,7 +5,8 @@ from datetime import datetime, timedelta
 
 from stockman.crypto.pem import CertificateAndKey
 from stockman.model.version import Version
-from stockman.talos.credentials.certificates import CertificateRequirements, ClientIssuer, TalosRole
+from stockman.talos.credentials.certificates import CertificateRequirements, ClientIssuer
+from stockman.talos.credentials.roles import TalosRole
 from stockman.talos.credentials.talosconfig import (
     DesiredContext,
     Talosconfig,
@@ -37,16 +38,16 @@ def client(*roles: TalosRole) -> CertificateAndKey:
 
 
 def put(
-    config: Talosconfig, wish: DesiredContext = WISH, now: datetime = NOW, *roles: TalosRole
+    config: Talosconfig, context: DesiredContext = WISH, now: datetime = NOW, *roles: TalosRole
 ) -> TalosconfigUpdate:
-    return update_talosconfig(config, wish, now, lambda: client(*roles))
+    return update_talosconfig(config, context, now, lambda: client(*roles))
 
 
 def test_an_empty_file_gets_the_context() -> None:
-    found = put(Talosconfig())
+    update = put(Talosconfig())
 
-    assert (found.name, found.state, found.config.context) == ("meadow", "written", "meadow")
-    assert found.config.contexts["meadow"].nodes == WISH.nodes
+    assert (update.name, update.state, update.config.context) == ("meadow", "written", "meadow")
+    assert update.config.contexts["meadow"].nodes == WISH.nodes
 
 
 def test_the_second_time_nothing_changes() -> None:
@@ -85,18 +86,18 @@ def test_our_own_file_follows_the_cluster_and_keeps_other_contexts() -> None:
         context="hill", contexts={"hill": TalosContext(), **STRANGER.contexts}
     )
 
-    found = put(talosconfig)
+    update = put(talosconfig)
 
-    assert (found.name, found.state) == ("meadow", "renewed")
-    assert list(found.config.contexts) == ["hill", "meadow"]
-    assert found.config.context == "hill"
+    assert (update.name, update.state) == ("meadow", "renewed")
+    assert list(update.config.contexts) == ["hill", "meadow"]
+    assert update.config.context == "hill"
 
 
 def test_in_a_shared_file_the_context_of_another_cluster_keeps_its_name() -> None:
-    found = put(STRANGER, SHARED)
+    update = put(STRANGER, SHARED)
 
-    assert (found.name, found.state, found.config.context) == ("meadow-1", "written", "meadow-1")
-    assert found.config.contexts["meadow"] == STRANGER.contexts["meadow"]
+    assert (update.name, update.state, update.config.context) == ("meadow-1", "written", "meadow-1")
+    assert update.config.contexts["meadow"] == STRANGER.contexts["meadow"]
 
 
 def test_a_context_that_got_another_name_is_found_again() -> None:
@@ -110,8 +111,8 @@ def test_other_roles_get_a_context_of_their_own_in_a_shared_file() -> None:
     reader = replace(SHARED, required=replace(SHARED.required, organizations=("os:reader",)))
     first = put(Talosconfig(), SHARED)
 
-    found = put(first.config, reader, NOW, TalosRole.READER)
+    update = put(first.config, reader, NOW, TalosRole.READER)
 
-    assert found.name == "meadow-1"
-    assert put(found.config, SHARED)[1:] == ("meadow", "unchanged")
-    assert put(found.config, reader)[1:] == ("meadow-1", "unchanged")
+    assert update.name == "meadow-1"
+    assert put(update.config, SHARED)[1:] == ("meadow", "unchanged")
+    assert put(update.config, reader)[1:] == ("meadow-1", "unchanged")

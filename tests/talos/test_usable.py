@@ -11,10 +11,10 @@ from stockman.talos.credentials.certificates import (
     CertificateRequirements,
     CertificateState,
     ClientIssuer,
-    TalosRole,
     client_certificate_state,
     is_usable,
 )
+from stockman.talos.credentials.roles import TalosRole
 from tests.talos.made import NOW, bundle, dice
 
 DAY = timedelta(days=1)

@@ -17,13 +17,13 @@ from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.rendering.renovate import MARKERS
+from stockman.talos.documents import Document
 from stockman.talos.machine.configuration import machine_documents, reveal_document
 from stockman.talos.machine.gen_config import (
     GenConfigOptions,
     generate_config,
     without_bundle_values,
 )
-from stockman.talos.machine.inputs import Document
 from stockman.talos.patches.patch import Patch, read_documents
 from stockman.talos.schematic import node_image
 from stockman.talos.secrets.bundle import SecretsBundle

@@ -1,1 +1,1 @@
-"""Talos as text: secrets bundle, client credentials, image schematics. Nothing is dialled."""
+"""Formats, machine configurations and API calls of Talos; connections belong to the adapters."""

@@ -1,7 +1,8 @@
-"""Split a machine configuration into documents with positions in the file."""
+"""Documents of a machine configuration: as YAML with positions, and as plain values."""
 
 from __future__ import annotations
 
+import base64
 import re
 from collections.abc import Iterator
 from itertools import pairwise
@@ -71,3 +72,32 @@ def _split_documents(text: str) -> Iterator[str]:
     starts = [0, *(match.start() for match in _START.finditer(text)), len(text)]
     for start, end in pairwise(starts):
         yield "\n" * text.count("\n", 0, start) + text[start:end]
+
+
+Document = dict[str, object]
+"""One document as plain values: mappings, lists and scalars."""
+
+
+def as_mapping(value: object) -> Document:
+    """Return a mapping; empty for other values."""
+    return value if isinstance(value, dict) else {}
+
+
+def as_mappings(value: object) -> list[Document]:
+    """Return the mappings of a list; empty for other values."""
+    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
+
+
+def as_texts(value: object) -> list[str]:
+    """Return the items of a list as texts; empty for other values."""
+    return [str(item) for item in value] if isinstance(value, list) else []
+
+
+def as_text(value: object) -> str:
+    """Return a text; empty for other values."""
+    return value if isinstance(value, str) else ""
+
+
+def encode_base64(text: str) -> str:
+    """Return a text in base64, as many formats of Talos store PEM."""
+    return base64.b64encode(text.encode()).decode("ascii")

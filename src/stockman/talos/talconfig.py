@@ -21,13 +21,13 @@ from stockman.model.problem import Problem
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.version import Version
+from stockman.talos.documents import Document, as_mapping
 from stockman.talos.machine.configuration import machine_documents, reveal_document
 from stockman.talos.machine.gen_config import (
     GenConfigOptions,
     generate_config,
     without_bundle_values,
 )
-from stockman.talos.machine.inputs import Document
 from stockman.talos.secrets.bundle import SecretsBundle
 
 if TYPE_CHECKING:
@@ -156,8 +156,8 @@ class _NodeWriter:
 
     def node(self, patches: Sequence[Patch]) -> Document:
         node = self._node
-        machine = _section(self._main, "machine")
-        install = _section(machine, "install")
+        machine = as_mapping(self._main.get("machine"))
+        install = as_mapping(machine.get("install"))
         image, _, tag = str(install["image"]).rpartition(":")
         keys: Document = {
             "hostname": node.name,
@@ -175,8 +175,8 @@ class _NodeWriter:
             if key in machine:
                 keys[key] = machine[key]
         if "kernel" in machine:
-            keys["kernelModules"] = _section(machine, "kernel")["modules"]
-        keys |= self._network(_section(machine, "network"))
+            keys["kernelModules"] = as_mapping(machine.get("kernel"))["modules"]
+        keys |= self._network(as_mapping(machine.get("network")))
         return keys | {"patches": self._patches(keys, patches)}
 
     def _network(self, network: Document) -> Document:
@@ -252,11 +252,11 @@ class _NodeWriter:
                 installer=f"{keys.get('talosImageURL')}:{_talos_version(cluster).tagged}",
             )
         )
-        machine, section = _section(made, "machine"), _section(made, "cluster")
-        _section(section, "network")["cni"] = {"name": "none"}
+        machine, section = as_mapping(made.get("machine")), as_mapping(made.get("cluster"))
+        as_mapping(section.get("network"))["cni"] = {"name": "none"}
         for key, name in (("disk", "installDisk"), ("diskSelector", "installDiskSelector")):
             if name in keys:
-                _section(machine, "install")[key] = keys[name]
+                as_mapping(machine.get("install"))[key] = keys[name]
         for key in ("nodeLabels", "nodeAnnotations", "nodeTaints"):
             if key in keys:
                 machine[key] = keys[key]
@@ -323,11 +323,6 @@ def _select_values(document: Document, *, secret: bool) -> Document:
         elif _holds_secret(value) is secret:
             selected[key] = value
     return selected
-
-
-def _section(mapping: Document, key: str) -> Document:
-    section = mapping.get(key)
-    return section if isinstance(section, dict) else {}
 
 
 def _slug(label: str) -> str:

@@ -15,7 +15,7 @@ from stockman.model.names import MachineAddress
 from stockman.model.problem import Problems
 from stockman.model.secret import Secret
 from stockman.steps.step import Stage
-from stockman.talos.machine.values import changed_paths, configuration_values
+from stockman.talos.machine.masking import changed_paths, configuration_values
 from stockman.talos.records.operations import ApplyConfigurationRequest, ApplyMode
 from tests.app.adopting.running import WISH, Running, running
 from tests.planning.containers import small_system

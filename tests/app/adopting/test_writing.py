@@ -22,7 +22,7 @@ from stockman.model.names import MachineAddress
 from stockman.model.secret import Secret
 from stockman.planning.starter.observed import CA_FILE
 from stockman.talos.machine.assembly import trees_text
-from stockman.talos.machine.values import changed_paths, configuration_values
+from stockman.talos.machine.masking import changed_paths, configuration_values
 from tests.app.adopting.running import Running, running
 from tests.app.adopting.test_adoption import BY_HAND
 

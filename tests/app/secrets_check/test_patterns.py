@@ -6,8 +6,9 @@ from stockman.app.secrets_check.scanner import find_suspicious
 from stockman.crypto.age.identities import age_key_pair
 from stockman.model.secret import Secret
 from stockman.model.version import Version
-from stockman.talos.credentials.certificates import ClientIssuer, TalosRole
+from stockman.talos.credentials.certificates import ClientIssuer
 from stockman.talos.credentials.kubeconfig import render_kubeconfig
+from stockman.talos.credentials.roles import TalosRole
 from stockman.talos.credentials.talosconfig import Talosconfig, client_context, talosconfig_text
 from stockman.talos.secrets.bundle import bundle_text
 from tests.talos.made import NOW, bundle, dice

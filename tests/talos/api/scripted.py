@@ -26,8 +26,8 @@ class ScriptedWire:
         return self._encoded(request)[0]
 
     async def stream(self, request: TalosRequest) -> AsyncGenerator[bytes, None]:
-        for one in self._encoded(request):
-            yield one
+        for message in self._encoded(request):
+            yield message
 
     async def upload(self, request: TalosRequest, messages: AsyncIterable[bytes]) -> bytes:
         async for _ in messages:
@@ -40,8 +40,10 @@ class ScriptedWire:
         wire = load_api_schema(_NEWEST_MINOR)
         response = wire.method(service, name).response
         return [
-            one if isinstance(one, bytes) else new_message(wire, response, one).SerializeToString()
-            for one in self._answers[name]
+            message
+            if isinstance(message, bytes)
+            else new_message(wire, response, message).SerializeToString()
+            for message in self._answers[name]
         ]
 
 

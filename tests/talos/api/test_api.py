@@ -34,8 +34,8 @@ def first_request(call: Callable[[TalosClient], object]) -> TalosRequest:
     talos = TalosClient(notebook)
 
     async def made() -> None:
-        found = call(talos)
-        await (anext(found) if inspect.isasyncgen(found) else found)  # type: ignore[misc]  # a coroutine
+        result = call(talos)
+        await (anext(result) if inspect.isasyncgen(result) else result)  # type: ignore[misc]  # a coroutine
 
     with pytest.raises(Heard):
         asyncio.run(made())

@@ -18,32 +18,32 @@ _NEW = {"machine.ImageService", "machine.LifecycleService"}
 
 def called() -> set[tuple[str, str]]:
     """Every method that is called anywhere."""
-    found = set[tuple[str, str]]()
+    shapes_by_name = set[tuple[str, str]]()
     for path in CALLS.glob("*.py"):
         text = path.read_text()
-        found |= {(service, name) for service, name in _SERVICE.findall(text)}
-        found |= {("machine.MachineService", name) for name in _MACHINE.findall(text)}
-    return found
+        shapes_by_name |= {(service, name) for service, name in _SERVICE.findall(text)}
+        shapes_by_name |= {("machine.MachineService", name) for name in _MACHINE.findall(text)}
+    return shapes_by_name
 
 
 def shapes(wire: ApiSchema, service: str, name: str) -> dict[str, object]:
     """All messages of a method, with their fields."""
     method = wire.method(service, name)
-    found: dict[str, object] = {}
+    shapes_by_name: dict[str, object] = {}
     for full_name in (method.request, method.response):
-        _add(found, wire.message(full_name).DESCRIPTOR)
-    return found
+        _add(shapes_by_name, wire.message(full_name).DESCRIPTOR)
+    return shapes_by_name
 
 
-def _add(found: dict[str, object], descriptor: Any) -> None:
-    if descriptor.full_name in found:
+def _add(shapes_by_name: dict[str, object], descriptor: Any) -> None:
+    if descriptor.full_name in shapes_by_name:
         return
-    found[descriptor.full_name] = {
+    shapes_by_name[descriptor.full_name] = {
         field.name: (field.number, field.type, field.is_repeated) for field in descriptor.fields
     }
     for field in descriptor.fields:
         if field.message_type is not None:
-            _add(found, field.message_type)
+            _add(shapes_by_name, field.message_type)
 
 
 def test_all_families_are_looked_at() -> None:

@@ -90,9 +90,9 @@ def test_an_older_factory_does_not_show_the_schematic() -> None:
 
 
 def test_a_registry_that_tells_no_digest_is_asked_for_the_manifest() -> None:
-    found = told(lambda images: images.digest(REFERENCE), BODY)
+    answer = told(lambda images: images.digest(REFERENCE), BODY)
 
-    assert found == f"sha256:{hashlib.sha256(BODY).hexdigest()}"
+    assert answer == f"sha256:{hashlib.sha256(BODY).hexdigest()}"
 
 
 @pytest.mark.parametrize("body", [b"", b"<html>", b"0" * 63, b"0" * 65, b"Z" * 64])
@@ -103,9 +103,9 @@ def test_a_checksum_that_is_none_is_rejected(body: bytes) -> None:
 
 @pytest.mark.parametrize("status", [400, 402, 403, 404])
 def test_a_server_without_checksums_tells_none(status: int) -> None:
-    found = told(lambda images: images.checksum("https://a.test/b.qcow2"), b"no", status)
+    answer = told(lambda images: images.checksum("https://a.test/b.qcow2"), b"no", status)
 
-    assert found == ""
+    assert answer == ""
 
 
 def test_a_pinned_digest_that_becomes_another_one_is_rejected() -> None:
@@ -121,9 +121,9 @@ def test_a_digest_that_is_none_is_rejected() -> None:
 
 
 def test_one_manifest_does_not_say_its_architecture() -> None:
-    found = told(lambda images: images.image(REFERENCE), b'{"schemaVersion": 2}')
+    answer = told(lambda images: images.image(REFERENCE), b'{"schemaVersion": 2}')
 
-    assert found.architectures == ()
+    assert answer.architectures == ()
 
 
 def test_attestations_are_no_architectures() -> None:
@@ -178,7 +178,7 @@ def test_a_plain_registry_is_asked_over_https_and_this_machine_over_http() -> No
 
     asyncio.run(run())
 
-    assert [one.url.partition("/v2")[0] for one in wire.asked] == [
+    assert [request.url.partition("/v2")[0] for request in wire.asked] == [
         "https://ghcr.io",
         "http://127.0.0.1:5000",
         "http://[::1]:5000",

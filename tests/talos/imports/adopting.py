@@ -6,8 +6,8 @@ from collections.abc import Mapping
 
 from stockman.config.convert.output import ConversionResult
 from stockman.talos.imports.adoption import Platform, adopt_cluster
-from stockman.talos.imports.talhelper.directory import read_talhelper_directory
 from stockman.talos.imports.talhelper.node_keys import Variables
+from stockman.talos.imports.talhelper.nodes import read_talhelper_directory
 from stockman.talos.imports.topf import read_topf_directory
 
 GIVEN = {

@@ -325,12 +325,12 @@ def large(line: str) -> dict[str, str]:
 ALL = {"small": small, "template": template, "large": large}
 
 
-def written(files: dict[str, str], place: Path) -> Path:
+def written(files: dict[str, str], directory: Path) -> Path:
     """A directory with these files."""
     for name, text in files.items():
-        (place / name).parent.mkdir(parents=True, exist_ok=True)
-        (place / name).write_text(text)
-    return place
+        (directory / name).parent.mkdir(parents=True, exist_ok=True)
+        (directory / name).write_text(text)
+    return directory
 
 
 def _top(line: str) -> str:

@@ -79,7 +79,7 @@ def directory(dice: Dice, line: str) -> dict[str, str]:
 
 
 def _patches(dice: Dice, known: tuple[dict[str, Any], ...]) -> list[str]:
-    return [yaml.safe_dump(one) for one in dice.sample(known, dice.randint(0, 4))]
+    return [yaml.safe_dump(patch) for patch in dice.sample(known, dice.randint(0, 4))]
 
 
 def _node(dice: Dice, index: int) -> dict[str, Any]:

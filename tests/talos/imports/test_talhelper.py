@@ -36,8 +36,8 @@ def with_more(text: str) -> dict[str, str]:
 
 
 def nodes(result: ConversionResult) -> list[dict[str, object]]:
-    found: list[dict[str, object]] = load_yaml(result.files["nodes.yaml"])["nodes"]
-    return found
+    nodes_file: list[dict[str, object]] = load_yaml(result.files["nodes.yaml"])["nodes"]
+    return nodes_file
 
 
 def cluster(result: ConversionResult) -> dict[str, object]:
@@ -46,8 +46,8 @@ def cluster(result: ConversionResult) -> dict[str, object]:
 
 
 def fate(result: ConversionResult, key: str) -> tuple[str, str]:
-    (one,) = [one for one in result.carried if one.key == key]
-    return one.state, one.how
+    (converted,) = [converted for converted in result.carried if converted.key == key]
+    return converted.state, converted.how
 
 
 def only_error(result: ConversionResult) -> Problem:
@@ -137,33 +137,35 @@ def test_every_key_is_accounted_for(name: str) -> None:
     files = ALL[name]("1.13")
     source = load_yaml(files["talconfig.yaml"])
 
-    keys = [one.key for one in from_talhelper(files).carried]
+    keys = [converted.key for converted in from_talhelper(files).carried]
 
-    wanted = [key for key in source if key not in ("nodes", "controlPlane", "worker")]
-    wanted += [f"nodes[{n}].{key}" for n, node in enumerate(source["nodes"]) for key in node]
-    wanted += [
+    expected_keys = [key for key in source if key not in ("nodes", "controlPlane", "worker")]
+    expected_keys += [f"nodes[{n}].{key}" for n, node in enumerate(source["nodes"]) for key in node]
+    expected_keys += [
         f"{group}.{key}" for group in ("controlPlane", "worker") for key in source.get(group, ())
     ]
-    missing = [key for key in wanted if not any(one.startswith(key) for one in keys)]
+    missing = [
+        key for key in expected_keys if not any(converted.startswith(key) for converted in keys)
+    ]
     assert missing == []
 
 
 def test_each_place_of_the_report_is_one_of_the_files() -> None:
     files = large("1.13")
 
-    for one in from_talhelper(files).carried:
-        lines = files[one.at.file].split("\n")
-        assert one.at.column <= len(lines[one.at.line - 1])
+    for converted in from_talhelper(files).carried:
+        lines = files[converted.at.file].split("\n")
+        assert converted.at.column <= len(lines[converted.at.line - 1])
 
 
 def test_a_patch_for_all_wins_over_that_of_a_node_and_is_told() -> None:
     result = from_talhelper(large("1.13"))
 
     problems = [problem for problem in result.problems if problem.code == "import.patch-order"]
-    place = "v1alpha1 machine.sysctls.vm.nr_hugepages"
+    setting = "v1alpha1 machine.sysctls.vm.nr_hugepages"
     assert [(problem.what, str(problem.where)) for problem in problems] == [
-        (f"both nodes[0].patches[0] and patches[0] set {place}", "talconfig.yaml:74:10"),
-        (f"both controlPlane.patches[0] and patches[0] set {place}", "talconfig.yaml:109:7"),
+        (f"both nodes[0].patches[0] and patches[0] set {setting}", "talconfig.yaml:74:10"),
+        (f"both controlPlane.patches[0] and patches[0] set {setting}", "talconfig.yaml:109:7"),
     ]
 
 
@@ -207,7 +209,9 @@ def test_what_holds_an_encrypted_value_is_left_out() -> None:
     result = from_talhelper(files)
 
     assert ("left out", "it contains an encrypted value, which would be unencrypted here") in [
-        (one.state, one.how) for one in result.carried if one.key == "patches[0]"
+        (converted.state, converted.how)
+        for converted in result.carried
+        if converted.key == "patches[0]"
     ]
     assert "patches" not in str(cluster(result)["talos"])
 
@@ -229,7 +233,7 @@ def test_a_secret_in_the_clear_does_not_get_into_a_second_file() -> None:
 
     assert CANARY not in "".join(result.files.values())
     assert ("left out", "it contains a secret (privateKey), which would be unencrypted here") in [
-        (one.state, one.how) for one in result.carried
+        (converted.state, converted.how) for converted in result.carried
     ]
 
 
@@ -253,7 +257,9 @@ patches:
         {"cluster": {"apiServer": {"admissionControl": {"$patch": "delete"}}}},
     ]
     assert ("left out", "a list of operations that has no equivalent as a patch document") in [
-        (one.state, one.how) for one in result.carried if one.key == "patches[1]"
+        (converted.state, converted.how)
+        for converted in result.carried
+        if converted.key == "patches[1]"
     ]
 
 
@@ -265,14 +271,14 @@ def test_without_a_mac_address_one_has_to_be_given() -> None:
 
     result = from_talhelper({**files, "talconfig.yaml": text})
 
-    assert [one.what for one in result.to_fill] == ["nodes[0].mac_addr is missing"]
+    assert [converted.what for converted in result.to_fill] == ["nodes[0].mac_addr is missing"]
     assert result.differs
 
 
 def test_what_talhelper_does_not_know_is_to_fill_in() -> None:
     result = from_talhelper(small("1.13"), given={})
 
-    assert [one.what for one in result.to_fill] == [
+    assert [converted.what for converted in result.to_fill] == [
         "cluster_dns_gateway_addr is missing",
         "cluster_gateway_addr is missing",
         "repository_name is missing",

@@ -80,11 +80,11 @@ def test_every_key_and_every_file_is_accounted_for() -> None:
     files = meadow("1.13")
     source = load_yaml(files["topf.yaml"])
 
-    keys = [one.key for one in from_topf(files).carried]
+    keys = [converted.key for converted in from_topf(files).carried]
 
-    wanted = [*source, *(name for name in files if name != "topf.yaml")]
-    wanted += [f"nodes[{n}].{key}" for n, node in enumerate(source["nodes"]) for key in node]
-    assert [key for key in wanted if key not in keys] == []
+    expected_keys = [*source, *(name for name in files if name != "topf.yaml")]
+    expected_keys += [f"nodes[{n}].{key}" for n, node in enumerate(source["nodes"]) for key in node]
+    assert [key for key in expected_keys if key not in keys] == []
 
 
 def test_a_schematic_in_a_file_becomes_its_extensions() -> None:
@@ -131,5 +131,7 @@ def test_an_encrypted_patch_is_left_out() -> None:
 
     result = from_topf(files)
 
-    assert [one.state for one in result.carried if one.key == "all/99.sops.yaml"] == ["left out"]
+    assert [
+        converted.state for converted in result.carried if converted.key == "all/99.sops.yaml"
+    ] == ["left out"]
     assert "ENC[" not in "".join(result.files.values())

@@ -13,8 +13,9 @@ from stockman.config.resolve import resolve
 from stockman.config.rules import check_rules
 from stockman.model.desired import Desired, Node
 from stockman.model.version import Version
+from stockman.talos.documents import Document
 from stockman.talos.machine.configuration import machine_documents
-from stockman.talos.machine.inputs import NO_FILES, Document
+from stockman.talos.machine.inputs import NO_FILES
 from stockman.talos.secrets.bundle import SecretsBundle, new_bundle
 
 KUBERNETES = {"1.11": "1.34.1", "1.12": "1.35.0", "1.13": "1.36.0", "1.14": "1.37.0"}
@@ -72,9 +73,9 @@ def desired(line: str, cluster: str = "", nodes: str = NODES) -> Desired:
 
 def loaded(cluster: str, nodes: str) -> Desired:
     """What two files say should be."""
-    found = load({"cluster.yaml": cluster.encode(), "nodes.yaml": nodes.encode()})
-    check_rules(found)
-    return resolve(found)
+    loaded_files = load({"cluster.yaml": cluster.encode(), "nodes.yaml": nodes.encode()})
+    check_rules(loaded_files)
+    return resolve(loaded_files)
 
 
 @cache
@@ -88,18 +89,18 @@ def bundle() -> SecretsBundle:
     return new_bundle(Version(1, 13), datetime(2026, 1, 1, tzinfo=UTC), random_bytes)
 
 
-def node_named(wanted: Desired, name: str) -> Node:
-    return next(node for node in wanted.nodes if node.name == name)
+def node_named(state: Desired, name: str) -> Node:
+    return next(node for node in state.nodes if node.name == name)
 
 
 def documents(
-    wanted: Desired, name: str, files: Mapping[str, str] = NO_FILES
+    state: Desired, name: str, files: Mapping[str, str] = NO_FILES
 ) -> dict[str, Document]:
     """Documents of a node by kind and name; the v1alpha1 one is called so."""
     return {
         " ".join(str(document.get(key)) for key in ("kind", "name") if key in document)
         or "v1alpha1": document
-        for document in machine_documents(wanted, node_named(wanted, name), bundle(), files)
+        for document in machine_documents(state, node_named(state, name), bundle(), files)
     }
 
 

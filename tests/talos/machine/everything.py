@@ -156,12 +156,12 @@ def everything(line: str) -> Desired:
     cluster = CLUSTER.format(talos=TALOS[line], line=line, kubernetes=KUBERNETES[line])
     share = "50GiB" if line == "1.11" else "80%"
     nodes = NODES.format(share=share, mounts="" if line == "1.14" else MOUNTS)
-    found = loaded(cluster, nodes)
-    assert found.cluster is not None
-    talos = found.cluster.talos
+    state = loaded(cluster, nodes)
+    assert state.cluster is not None
+    talos = state.cluster.talos
     mirror = replace(talos.registries["docker.io"], client_key=Secret(key()))
     talos = replace(talos, registries={**talos.registries, "docker.io": mirror})
-    return replace(found, cluster=replace(found.cluster, talos=talos))
+    return replace(state, cluster=replace(state.cluster, talos=talos))
 
 
 def certificate() -> str:

@@ -13,7 +13,7 @@ from stockman.talos.machine.configuration import configuration_text, machine_doc
 from stockman.talos.machine.patch_sets import PatchSet
 from stockman.talos.patches.apply import load_documents
 from stockman.talos.patches.patch import Patch
-from stockman.talos.patches.tree import iter_leaves, plain_value
+from stockman.talos.patches.schema import iter_leaves, plain_value
 from tests.talos.machine.clusters import TALOS, bundle, desired, node_named
 from tests.talos.machine.everything import everything, files
 
@@ -39,11 +39,11 @@ def every_patch(node: str) -> PatchSet:
 
 
 def values(
-    wanted: Desired, name: str, patches: PatchSet | None = None
+    state: Desired, name: str, patches: PatchSet | None = None
 ) -> dict[str, tuple[object, str]]:
     """Every value of a node's configuration with its origin, by document and path."""
-    assembled = ConfigurationAssembler(wanted, bundle(), patches or PatchSet()).of(
-        node_named(wanted, name)
+    assembled = ConfigurationAssembler(state, bundle(), patches or PatchSet()).of(
+        node_named(state, name)
     )
     return {
         path if document.label == "v1alpha1" else f"{document.label}: {path}": (
@@ -60,8 +60,8 @@ def printed(text: str, minor: str) -> list[object]:
 
 
 def winner(order: str, node: str) -> tuple[object, str]:
-    wanted = desired("1.13", f"talos: {{extensions: [a/b], patch_order: {order}}}\n")
-    return values(wanted, node, every_patch(node))["machine.sysctls.winner"]
+    state = desired("1.13", f"talos: {{extensions: [a/b], patch_order: {order}}}\n")
+    return values(state, node, every_patch(node))["machine.sysctls.winner"]
 
 
 def test_the_most_specific_patch_wins() -> None:
@@ -74,30 +74,30 @@ def test_patches_of_all_nodes_win_in_the_order_of_talhelper() -> None:
 
 @pytest.mark.parametrize(("node", "role"), [("cp-1", "controller"), ("work-1", "worker")])
 def test_a_node_gets_the_patches_of_its_role_and_no_others(node: str, role: str) -> None:
-    found = values(desired("1.13"), node, every_patch(node))
+    config_values = values(desired("1.13"), node, every_patch(node))
 
-    applied = [name for name in NAMED if f"machine.sysctls.{name}" in found]
+    applied = [name for name in NAMED if f"machine.sysctls.{name}" in config_values]
     assert applied == ["all", role, "class", "node"]
 
 
 @pytest.mark.parametrize("line", LINES)
 @pytest.mark.parametrize("name", ["cp-1", "work-1"])
 def test_without_patches_nothing_of_the_configuration_changes(line: str, name: str) -> None:
-    wanted = desired(line)
-    node = node_named(wanted, name)
+    state = desired(line)
+    node = node_named(state, name)
 
-    assembled = ConfigurationAssembler(wanted, bundle(), PatchSet()).of(node)
+    assembled = ConfigurationAssembler(state, bundle(), PatchSet()).of(node)
 
-    base = configuration_text(machine_documents(wanted, node, bundle()))
+    base = configuration_text(machine_documents(state, node, bundle()))
     assert printed(assembled.text().reveal(), line) == printed(base.reveal(), line)
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_secrets_stay_typed_through_patches(line: str) -> None:
-    wanted = desired(line)
+    state = desired(line)
     patches = PatchSet(all=(patch("all", "machine: {certSANs: [a.example]}\n"),))
 
-    shown = repr(ConfigurationAssembler(wanted, bundle(), patches).of(node_named(wanted, "cp-1")))
+    shown = repr(ConfigurationAssembler(state, bundle(), patches).of(node_named(state, "cp-1")))
 
     for secret in (bundle().trustdinfo.token, bundle().cluster.secret):
         assert secret.reveal() not in shown
@@ -105,9 +105,9 @@ def test_secrets_stay_typed_through_patches(line: str) -> None:
 
 
 def test_values_name_their_key_the_bundle_or_a_default() -> None:
-    found = values(desired("1.13"), "work-1")
+    config_values = values(desired("1.13"), "work-1")
 
-    origins = {path: origin for path, (_, origin) in found.items()}
+    origins = {path: origin for path, (_, origin) in config_values.items()}
     assert origins["LinkConfig net0: addresses[0].address"] == "nodes.yaml:8:14 (nodes[1].address)"
     assert origins["LinkConfig net0: mtu"] == "nodes.yaml:12:10 (nodes[1].mtu)"
     assert origins["LinkConfig eth1: mtu"] == "nodes.yaml:18:31 (nodes[1].links[0].mtu)"
@@ -129,8 +129,8 @@ def test_whatever_a_key_changes_has_its_origin_in_a_file(line: str, name: str) -
     usual = set(
         _pairs(ConfigurationAssembler(desired(line), bundle(), PatchSet()), desired(line), name)
     )
-    wanted = everything(line)
-    rich = _pairs(ConfigurationAssembler(wanted, bundle(), PatchSet(), files()), wanted, name)
+    state = everything(line)
+    rich = _pairs(ConfigurationAssembler(state, bundle(), PatchSet(), files()), state, name)
 
     stray = [
         (path, value, origin)
@@ -141,15 +141,15 @@ def test_whatever_a_key_changes_has_its_origin_in_a_file(line: str, name: str) -
         and ".yaml:" not in origin
     ]
 
-    assert [one for one in stray if one[1] != "0.0.0.0/0"] == []
+    assert [row for row in stray if row[1] != "0.0.0.0/0"] == []
 
 
 def _pairs(
-    assembly: ConfigurationAssembler, wanted: Desired, name: str
+    assembly: ConfigurationAssembler, state: Desired, name: str
 ) -> dict[tuple[str, str], str]:
     return {
         (f"{document.label}: {path}", str(leaf.value)): str(leaf.origin)
-        for document in assembly.of(node_named(wanted, name)).documents
+        for document in assembly.of(node_named(state, name)).documents
         for path, leaf in iter_leaves(document.canonical())
     }
 
@@ -166,15 +166,15 @@ def test_a_patch_that_does_not_apply_names_its_line_and_path() -> None:
 
 
 def test_all_patches_that_do_not_apply_are_told_and_the_others_are_in() -> None:
-    wanted = desired("1.13")
+    state = desired("1.13")
     patches = PatchSet(
         all=(patch("one", "machine: {x: 1}\n"), patch("all")),
         worker=(patch("two", "machine: {y: 1}\n"),),
     )
     problems = Problems()
 
-    assembled = ConfigurationAssembler(wanted, bundle(), patches).of(
-        node_named(wanted, "work-1"), problems
+    assembled = ConfigurationAssembler(state, bundle(), patches).of(
+        node_named(state, "work-1"), problems
     )
 
     assert [str(problem.where) for problem in problems] == ["one.yaml:1:11", "two.yaml:1:11"]
@@ -183,9 +183,9 @@ def test_all_patches_that_do_not_apply_are_told_and_the_others_are_in() -> None:
 
 def test_a_secret_that_is_only_named_is_not_written() -> None:
     mirror = "docker.io: {endpoints: ['https://127.66.0.5'], username: u, password: '${MIRROR}'}"
-    wanted = desired("1.13", f"talos: {{extensions: [a/b], registries: {{{mirror}}}}}\n")
+    state = desired("1.13", f"talos: {{extensions: [a/b], registries: {{{mirror}}}}}\n")
 
     with pytest.raises(StockmanError, match=r"secret\.unresolved") as caught:
-        ConfigurationAssembler(wanted, bundle(), PatchSet()).of(node_named(wanted, "cp-1")).text()
+        ConfigurationAssembler(state, bundle(), PatchSet()).of(node_named(state, "cp-1")).text()
 
     assert "cluster.yaml:" in str(caught.value.problem.where)

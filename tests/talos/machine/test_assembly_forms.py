@@ -16,10 +16,10 @@ KUBELET = "apiVersion: v1alpha1\nkind: KubeletConfig\nimage: ghcr.io/siderolabs/
 
 
 def refused(line: str, text: str) -> Problem:
-    wanted = desired(line)
+    state = desired(line)
     patches = PatchSet(all=(Patch(label=FILE, file=FILE, text=text),))
     with pytest.raises(StockmanError) as caught:
-        ConfigurationAssembler(wanted, bundle(), patches).of(node_named(wanted, "cp-1"))
+        ConfigurationAssembler(state, bundle(), patches).of(node_named(state, "cp-1"))
     return caught.value.problem
 
 
@@ -49,10 +49,10 @@ def test_deleting_a_field_that_became_a_document_is_explained() -> None:
 
 @pytest.mark.parametrize("line", ["1.11", "1.12", "1.13"])
 def test_fields_of_older_contracts_are_no_second_form(line: str) -> None:
-    wanted = desired(line)
+    state = desired(line)
     text = "machine:\n  features:\n    hostDNS: {resolveMemberNames: true}\n"
     patches = PatchSet(all=(Patch(label=FILE, file=FILE, text=text),))
 
-    found = ConfigurationAssembler(wanted, bundle(), patches).of(node_named(wanted, "cp-1")).text()
+    text = ConfigurationAssembler(state, bundle(), patches).of(node_named(state, "cp-1")).text()
 
-    assert "resolveMemberNames: true" in found.reveal()
+    assert "resolveMemberNames: true" in text.reveal()

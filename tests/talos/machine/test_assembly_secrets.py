@@ -91,12 +91,12 @@ def test_everything_of_an_encrypted_file_is_masked() -> None:
 
 @pytest.mark.parametrize("line", list(TALOS))
 def test_no_part_of_the_bundle_but_certificates_is_shown(line: str) -> None:
-    wanted = desired(line)
-    secrets = [secret.reveal() for secret in list_secrets(wanted, bundle())]
-    assembled = ConfigurationAssembler(wanted, bundle(), PatchSet()).of(node_named(wanted, "cp-1"))
-    masking = SecretMask(list_secrets(wanted, bundle()))
+    state = desired(line)
+    secrets = [secret.reveal() for secret in list_secrets(state, bundle())]
+    assembled = ConfigurationAssembler(state, bundle(), PatchSet()).of(node_named(state, "cp-1"))
+    masking = SecretMask(list_secrets(state, bundle()))
 
-    shown = trees_text(masking.mask(one) for one in assembled.canonical())
+    shown = trees_text(masking.mask(tree) for tree in assembled.canonical())
 
     assert [secret for secret in secrets if secret in shown] == []
     assert "grazing" not in shown

@@ -28,29 +28,31 @@ def controller(line: str, cluster: str) -> Any:
 
 @pytest.mark.parametrize("line", LINES)
 def test_arguments_reach_their_programs(line: str) -> None:
-    found = controller(line, KUBERNETES)
+    config = controller(line, KUBERNETES)
 
     if line == "1.14":
         kinds = ("KubeAPIServerConfig", "KubeControllerManagerConfig", "KubeSchedulerConfig")
-        programs = [found[kind] for kind in kinds]
+        programs = [config[kind] for kind in kinds]
     else:
-        cluster = section(found, "v1alpha1", "cluster")
+        cluster = section(config, "v1alpha1", "cluster")
         programs = [cluster[name] for name in ("apiServer", "controllerManager", "scheduler")]
     assert [program["extraArgs"] for program in programs] == [{"v": "1"}, {"v": "2"}, {"v": "3"}]
-    etcd = section(found, "v1alpha1", "cluster", "etcd")
+    etcd = section(config, "v1alpha1", "cluster", "etcd")
     assert etcd["extraArgs"] == {"log-level": "debug"}
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_manifests_are_applied_by_controllers(line: str) -> None:
-    found = controller(line, KUBERNETES)
+    config = controller(line, KUBERNETES)
 
     if line == "1.14":
-        assert found["KubeExternalManifestConfig gateway-api"]["url"] == "https://127.66.0.5/a.yaml"
-        assert found["KubeInlineManifestConfig one"]["manifest"] == "a: b"
-        assert found["KubeInlineManifestConfig two"]["manifest"] == "c: d\n"
+        assert (
+            config["KubeExternalManifestConfig gateway-api"]["url"] == "https://127.66.0.5/a.yaml"
+        )
+        assert config["KubeInlineManifestConfig one"]["manifest"] == "a: b"
+        assert config["KubeInlineManifestConfig two"]["manifest"] == "c: d\n"
     else:
-        cluster = section(found, "v1alpha1", "cluster")
+        cluster = section(config, "v1alpha1", "cluster")
         assert cluster["extraManifests"] == ["https://127.66.0.5/a.yaml"]
         assert cluster["inlineManifests"] == [
             {"name": "one", "contents": "a: b"},
@@ -61,10 +63,10 @@ def test_manifests_are_applied_by_controllers(line: str) -> None:
 
 def add_ons(line: str, cluster: str) -> tuple[bool, bool]:
     """Whether Talos installs CoreDNS and kube-proxy."""
-    found = controller(line, cluster)
+    config = controller(line, cluster)
     if line == "1.14":
-        return found["KubeCoreDNSConfig"]["enabled"], found["KubeProxyConfig"]["enabled"]
-    section_ = section(found, "v1alpha1", "cluster")
+        return config["KubeCoreDNSConfig"]["enabled"], config["KubeProxyConfig"]["enabled"]
+    section_ = section(config, "v1alpha1", "cluster")
     return (
         not section_.get("coreDNS", {}).get("disabled", False),
         not section_["proxy"].get("disabled", False),

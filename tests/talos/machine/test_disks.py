@@ -42,16 +42,16 @@ def test_a_selector_keeps_its_words_up_to_contract_1_13(line: str) -> None:
     ],
 )
 def test_a_selector_is_an_expression_in_contract_1_14(selector: str, term: str) -> None:
-    found = documents(desired("1.14", nodes=with_disk(selector)), "work-1")
+    config = documents(desired("1.14", nodes=with_disk(selector)), "work-1")
 
-    match = section(found, "UnattendedInstallConfig", "provisioning", "diskSelector", "match")
+    match = section(config, "UnattendedInstallConfig", "provisioning", "diskSelector", "match")
     assert match == f'{term} && disk.transport != "" && !disk.readonly && !disk.cdrom'
 
 
 def test_an_expression_of_the_user_stays_as_it_is() -> None:
-    found = documents(desired("1.14", nodes=with_disk("{match: system_disk}")), "work-1")
+    config = documents(desired("1.14", nodes=with_disk("{match: system_disk}")), "work-1")
 
-    match = section(found, "UnattendedInstallConfig", "provisioning", "diskSelector", "match")
+    match = section(config, "UnattendedInstallConfig", "provisioning", "diskSelector", "match")
     assert match == "system_disk"
 
 
@@ -64,12 +64,12 @@ def test_sizes_are_counted_as_talos_counts_them(size: str, count: int) -> None:
 
 @pytest.mark.parametrize("line", LINES)
 def test_kernel_arguments_are_never_beside_the_command_line_of_the_image(line: str) -> None:
-    wanted = desired(line, "talos: {kernel_args: [net.ifnames=0]}\n")
+    state = desired(line, "talos: {kernel_args: [net.ifnames=0]}\n")
 
-    found = section(documents(wanted, "work-1"), "v1alpha1", "machine")
+    config = section(documents(state, "work-1"), "v1alpha1", "machine")
 
-    assert "extraKernelArgs" not in found.get("install", {})
-    assert found.get("install", {}).get("grubUseUKICmdline", False) is (line in ("1.12", "1.13"))
+    assert "extraKernelArgs" not in config.get("install", {})
+    assert config.get("install", {}).get("grubUseUKICmdline", False) is (line in ("1.12", "1.13"))
 
 
 EPHEMERAL = "talos: {extensions: [siderolabs/nfsd], ephemeral: {max_size: 50GiB}}\n"
@@ -77,9 +77,9 @@ EPHEMERAL = "talos: {extensions: [siderolabs/nfsd], ephemeral: {max_size: 50GiB}
 
 @pytest.mark.parametrize("line", LINES)
 def test_the_size_of_ephemeral_stands_beside_its_encryption(line: str) -> None:
-    found = documents(desired(line, EPHEMERAL), "work-1")
+    config = documents(desired(line, EPHEMERAL), "work-1")
 
-    volume = found["VolumeConfig EPHEMERAL"]
+    volume = config["VolumeConfig EPHEMERAL"]
     assert volume["provisioning"] == {"maxSize": "50GiB"}
     assert section(volume, "encryption", "keys", 0, "lockToState") is True
     assert ("mount" in volume) is (line == "1.14")
@@ -97,18 +97,18 @@ talos:
 
 @pytest.mark.parametrize("line", LINES)
 def test_volumes_are_documents_in_every_contract(line: str) -> None:
-    found = documents(desired(line, nodes=worker(VOLUMES)), "work-1")
+    config = documents(desired(line, nodes=worker(VOLUMES)), "work-1")
 
-    media = found["UserVolumeConfig media"]
+    media = config["UserVolumeConfig media"]
     assert media["filesystem"] == {"type": "ext4"}
     assert media["provisioning"] == {
         "diskSelector": {"match": 'disk.serial == "data"'},
         "maxSize": "10GiB",
     }
     assert section(media, "encryption", "keys", 0) == {"slot": 0, "tpm": {}, "lockToState": True}
-    path = section(found, "UserVolumeConfig path", "provisioning", "diskSelector", "match")
+    path = section(config, "UserVolumeConfig path", "provisioning", "diskSelector", "match")
     assert path == 'disk.dev_path == "/dev/sdb"'
-    raw = found["RawVolumeConfig raw"]
+    raw = config["RawVolumeConfig raw"]
     assert section(raw, "provisioning", "diskSelector", "match") == "!system_disk"
     assert "filesystem" not in raw
-    assert "nodeID" in section(found, "SwapVolumeConfig swap", "encryption", "keys", 0)
+    assert "nodeID" in section(config, "SwapVolumeConfig swap", "encryption", "keys", 0)

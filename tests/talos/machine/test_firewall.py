@@ -15,19 +15,19 @@ ON = "talos: {extensions: [siderolabs/nfsd], firewall: {enabled: true}}\n"
 
 def rules(cluster: str, name: str, line: str = "1.13") -> dict[str, Any]:
     """Sources by rule."""
-    found = documents(desired(line, cluster), name)
+    config = documents(desired(line, cluster), name)
     return {
-        key.split(" ")[1]: [one["subnet"] for one in section(rule, "ingress")]
-        for key, rule in found.items()
+        key.split(" ")[1]: [source["subnet"] for source in section(rule, "ingress")]
+        for key, rule in config.items()
         if key.startswith("NetworkRuleConfig")
     }
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_everything_is_closed_in_every_contract(line: str) -> None:
-    found = documents(desired(line, ON), "work-1")
+    config = documents(desired(line, ON), "work-1")
 
-    assert found["NetworkDefaultActionConfig"]["ingress"] == "block"
+    assert config["NetworkDefaultActionConfig"]["ingress"] == "block"
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -45,11 +45,11 @@ def test_a_worker_opens_what_talos_recommends() -> None:
 
 
 def test_a_controller_opens_both_apis_and_keeps_etcd_to_controllers() -> None:
-    found = rules(ON, "cp-1")
+    config = rules(ON, "cp-1")
 
-    assert found["apid-ingress"] == found["kubernetes-api-ingress"] == ["0.0.0.0/0", "::/0"]
-    assert found["trustd-ingress"] == ["127.66.0.0/24"]
-    assert found["etcd-ingress"] == ["127.66.0.21/32"]
+    assert config["apid-ingress"] == config["kubernetes-api-ingress"] == ["0.0.0.0/0", "::/0"]
+    assert config["trustd-ingress"] == ["127.66.0.0/24"]
+    assert config["etcd-ingress"] == ["127.66.0.21/32"]
 
 
 def test_management_networks_close_the_apis_to_everyone_else() -> None:

@@ -13,9 +13,9 @@ from tests.talos.machine.clusters import TALOS, bundle, desired
 
 
 def configuration(line: str) -> str:
-    wanted = desired(line)
-    worker = next(node for node in wanted.nodes if not node.is_controller)
-    assembled = ConfigurationAssembler(wanted, bundle(), PatchSet()).of(worker)
+    state = desired(line)
+    worker = next(node for node in state.nodes if not node.is_controller)
+    assembled = ConfigurationAssembler(state, bundle(), PatchSet()).of(worker)
     return render_worker_template(assembled.reveal_trees()).reveal()
 
 

@@ -25,10 +25,12 @@ talos:
 
 
 def modules(line: str, nodes: str) -> list[str]:
-    found = documents(desired(line, nodes=nodes), "work-1")
+    config = documents(desired(line, nodes=nodes), "work-1")
     if line == "1.14":
-        return [name.split(" ")[1] for name in found if name.startswith("KernelModuleConfig")]
-    return [one["name"] for one in section(found, "v1alpha1", "machine", "kernel", "modules")]
+        return [name.split(" ")[1] for name in config if name.startswith("KernelModuleConfig")]
+    return [
+        module["name"] for module in section(config, "v1alpha1", "machine", "kernel", "modules")
+    ]
 
 
 @pytest.mark.parametrize("line", LINES)
@@ -62,18 +64,18 @@ def test_the_parameter_follows_the_version_and_not_the_contract() -> None:
     newer = CLUSTER.format(talos=TALOS["1.13"], line="1.11", kubernetes=KUBERNETES["1.13"])
     newer += "talos: {extensions: [siderolabs/nfsd]}\n"
 
-    found = documents(loaded(newer, worker(DRIVER)), "work-1")
+    config = documents(loaded(newer, worker(DRIVER)), "work-1")
 
-    assert "LinkConfig net0" not in found
-    assert "bpf_jit_harden" not in repr(found)
+    assert "LinkConfig net0" not in config
+    assert "bpf_jit_harden" not in repr(config)
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_the_default_runtime_is_set_where_talos_lets_it_be(line: str) -> None:
-    found = documents(desired(line, nodes=worker(DRIVER)), "work-1")
+    config = documents(desired(line, nodes=worker(DRIVER)), "work-1")
 
-    files = section(found, "v1alpha1", "machine").get("files", [])
+    files = section(config, "v1alpha1", "machine").get("files", [])
     paths = [file["path"] for file in files]
     assert paths == ([] if line == "1.14" else ["/etc/cri/conf.d/20-customization.part"])
-    assert ("CRICustomizationConfig nvidia" in found) is (line == "1.14")
-    assert "/var/cri" not in repr(found)
+    assert ("CRICustomizationConfig nvidia" in config) is (line == "1.14")
+    assert "/var/cri" not in repr(config)

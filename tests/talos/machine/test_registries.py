@@ -39,16 +39,16 @@ def test_credentials_belong_to_the_host_that_is_asked() -> None:
 
 @pytest.mark.parametrize("line", ["1.12", "1.13", "1.14"])
 def test_later_contracts_have_documents_by_host(line: str) -> None:
-    found = documents(desired(line, MIRROR), "work-1", FILES)
+    config = documents(desired(line, MIRROR), "work-1", FILES)
 
-    mirror = found["RegistryMirrorConfig docker.io"]
+    mirror = config["RegistryMirrorConfig docker.io"]
     assert mirror["endpoints"] == [{"url": "https://127.66.0.5:5000/hub", "overridePath": True}]
-    assert found["RegistryAuthConfig 127.66.0.5:5000"]["username"] == "u"
-    assert found["RegistryAuthConfig ghcr.io"]["username"] == "v"
-    tls = found["RegistryTLSConfig 127.66.0.5:5000"]
+    assert config["RegistryAuthConfig 127.66.0.5:5000"]["username"] == "u"
+    assert config["RegistryAuthConfig ghcr.io"]["username"] == "v"
+    tls = config["RegistryTLSConfig 127.66.0.5:5000"]
     assert tls["ca"] == CA
     assert section(tls, "clientIdentity", "cert") == CA
-    assert "RegistryMirrorConfig ghcr.io" not in found
+    assert "RegistryMirrorConfig ghcr.io" not in config
 
 
 @pytest.mark.parametrize("line", ["1.11", "1.14"])
@@ -67,10 +67,10 @@ def test_keys_and_passwords_stay_secrets(line: str) -> None:
     ],
 )
 def test_a_file_that_is_no_certificate_is_refused(files: dict[str, str], reason: str) -> None:
-    wanted = desired("1.13", MIRROR)
+    state = desired("1.13", MIRROR)
 
     with pytest.raises(Refused) as caught:
-        documents(wanted, "work-1", files)
+        documents(state, "work-1", files)
 
     assert caught.value.problem.code == "talos.file"
     assert reason in caught.value.problem.why

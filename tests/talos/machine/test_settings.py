@@ -26,14 +26,14 @@ FILES = {"ca.pem": bundle().certs.etcd.crt}
 
 @pytest.mark.parametrize("line", LINES)
 def test_settings_of_a_node_add_to_those_of_the_cluster(line: str) -> None:
-    found = documents(desired(line, SETTINGS, NODE), "work-1", FILES)
+    config = documents(desired(line, SETTINGS, NODE), "work-1", FILES)
 
     if line == "1.14":
-        sysctls = found["SysctlConfig"]["params"]
-        rules = found["UdevRulesConfig"]["rules"]
-        sysfs = found["SysfsConfig"]["params"]
+        sysctls = config["SysctlConfig"]["params"]
+        rules = config["UdevRulesConfig"]["rules"]
+        sysfs = config["SysfsConfig"]["params"]
     else:
-        machine = section(found, "v1alpha1", "machine")
+        machine = section(config, "v1alpha1", "machine")
         sysctls, rules, sysfs = machine["sysctls"], machine["udev"]["rules"], machine["sysfs"]
     assert sysctls == {"vm.nr_hugepages": "2048", "a.b": "1"}
     assert rules == ["one", "two"]
@@ -42,32 +42,32 @@ def test_settings_of_a_node_add_to_those_of_the_cluster(line: str) -> None:
 
 @pytest.mark.parametrize("line", LINES)
 def test_the_environment_became_a_document(line: str) -> None:
-    found = documents(desired(line, SETTINGS), "work-1", FILES)
+    config = documents(desired(line, SETTINGS), "work-1", FILES)
 
-    old = section(found, "v1alpha1", "machine").get("env")
-    new = found.get("EnvironmentConfig", {}).get("variables")
+    old = section(config, "v1alpha1", "machine").get("env")
+    new = config.get("EnvironmentConfig", {}).get("variables")
     proxy = {"https_proxy": "http://127.66.0.7:3128"}
     assert (old, new) == ((proxy, None) if line in ("1.11", "1.12") else (None, proxy))
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_names_of_hosts_became_documents(line: str) -> None:
-    found = documents(desired(line, SETTINGS), "work-1", FILES)
+    config = documents(desired(line, SETTINGS), "work-1", FILES)
 
     if line == "1.11":
-        network = section(found, "v1alpha1", "machine", "network")
+        network = section(config, "v1alpha1", "machine", "network")
         assert network["extraHostEntries"] == [{"ip": "127.66.0.8", "aliases": ["nas"]}]
     else:
-        assert found["StaticHostConfig 127.66.0.8"]["hostnames"] == ["nas"]
+        assert config["StaticHostConfig 127.66.0.8"]["hostnames"] == ["nas"]
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_watchdog_logs_and_roots_are_documents_in_every_contract(line: str) -> None:
-    found = documents(desired(line, SETTINGS), "work-1", FILES)
+    config = documents(desired(line, SETTINGS), "work-1", FILES)
 
-    assert found["WatchdogTimerConfig"]["timeout"] == "1m30s"
-    assert found["KmsgLogConfig collector"]["url"] == "udp://127.66.0.9:514"
-    assert found["TrustedRootsConfig company"]["certificates"] == FILES["ca.pem"]
+    assert config["WatchdogTimerConfig"]["timeout"] == "1m30s"
+    assert config["KmsgLogConfig collector"]["url"] == "udp://127.66.0.9:514"
+    assert config["TrustedRootsConfig company"]["certificates"] == FILES["ca.pem"]
 
 
 @pytest.mark.parametrize(
@@ -91,16 +91,16 @@ kubernetes: {coredns_addr: 10.43.0.53}
 
 @pytest.mark.parametrize("line", LINES)
 def test_settings_of_the_kubelet_stand_where_the_contract_has_them(line: str) -> None:
-    found = documents(desired(line, KUBELET), "work-1")
+    config = documents(desired(line, KUBELET), "work-1")
 
     if line == "1.14":
-        kubelet, config = found["KubeletConfig"], "config"
-        node_ip = found["KubeNodeConfig"]["nodeIP"]
+        kubelet, key = config["KubeletConfig"], "config"
+        node_ip = config["KubeNodeConfig"]["nodeIP"]
     else:
-        kubelet, config = section(found, "v1alpha1", "machine", "kubelet"), "extraConfig"
+        kubelet, key = section(config, "v1alpha1", "machine", "kubelet"), "extraConfig"
         node_ip = kubelet["nodeIP"]
     assert kubelet["extraArgs"] == {"rotate-server-certificates": "true", "v": "4"}
-    assert kubelet[config] == {"maxPods": 200}
+    assert kubelet[key] == {"maxPods": 200}
     assert kubelet["clusterDNS"] == ["10.43.0.53"]
     assert node_ip == {"validSubnets": ["127.66.0.0/24", "!127.66.0.10/32"]}
 
@@ -109,9 +109,9 @@ def test_settings_of_the_kubelet_stand_where_the_contract_has_them(line: str) ->
 def test_mounts_of_the_kubelet_have_whole_options(line: str) -> None:
     nodes = worker("talos: {kubelet: {extra_mounts: [{source: /var/lib/longhorn}]}}")
 
-    found = documents(desired(line, nodes=nodes), "work-1")
+    config = documents(desired(line, nodes=nodes), "work-1")
 
-    assert section(found, "v1alpha1", "machine", "kubelet", "extraMounts") == [
+    assert section(config, "v1alpha1", "machine", "kubelet", "extraMounts") == [
         {
             "destination": "/var/lib/longhorn",
             "type": "bind",
@@ -132,33 +132,33 @@ talos:
 
 @pytest.mark.parametrize("line", LINES)
 def test_features_stand_where_the_contract_has_them(line: str) -> None:
-    found = documents(desired(line, FEATURES), "cp-1")
+    config = documents(desired(line, FEATURES), "cp-1")
 
     dns = {"enabled": True, "forwardKubeDNSToHost": False, "resolveMemberNames": True}
     if line == "1.14":
-        assert found["KubePrismConfig"]["port"] == 7446
-        assert found["ResolverConfig"]["hostDNS"] == dns
+        assert config["KubePrismConfig"]["port"] == 7446
+        assert config["ResolverConfig"]["hostDNS"] == dns
     else:
-        features = section(found, "v1alpha1", "machine", "features")
+        features = section(config, "v1alpha1", "machine", "features")
         assert features["kubePrism"] == {"enabled": True, "port": 7446}
         assert features["hostDNS"] == dns
-    old = section(found, "v1alpha1", "machine").get("network", {}).get("kubespan")
+    old = section(config, "v1alpha1", "machine").get("network", {}).get("kubespan")
     assert old == ({"enabled": True} if line in ("1.11", "1.12") else None)
-    assert ("KubeSpanConfig" in found) is (line in ("1.13", "1.14"))
+    assert ("KubeSpanConfig" in config) is (line in ("1.13", "1.14"))
 
 
 @pytest.mark.parametrize("line", LINES)
 def test_without_discovery_nobody_is_asked(line: str) -> None:
-    found = documents(
+    config = documents(
         desired(line, "talos: {extensions: [siderolabs/nfsd], discovery: false}\n"), "cp-1"
     )
 
-    assert "DiscoveryServiceConfig default" not in found
+    assert "DiscoveryServiceConfig default" not in config
     if line != "1.14":
-        assert section(found, "v1alpha1", "cluster", "discovery", "enabled") is False
+        assert section(config, "v1alpha1", "cluster", "discovery", "enabled") is False
 
 
 def test_without_kube_prism_contract_1_14_has_no_document_for_it() -> None:
-    wanted = desired("1.14", "talos: {extensions: [a/b], kube_prism: {enabled: false}}\n")
+    state = desired("1.14", "talos: {extensions: [a/b], kube_prism: {enabled: false}}\n")
 
-    assert "KubePrismConfig" not in documents(wanted, "work-1")
+    assert "KubePrismConfig" not in documents(state, "work-1")

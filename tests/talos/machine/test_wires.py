@@ -18,8 +18,8 @@ NODE = worker(BOND).replace(
 
 
 def interfaces(nodes: str, cluster: str = "") -> list[dict[str, object]]:
-    found = documents(desired("1.11", cluster, nodes), "work-1")
-    links: list[dict[str, object]] = section(found, "v1alpha1", "machine", "network", "interfaces")
+    config = documents(desired("1.11", cluster, nodes), "work-1")
+    links: list[dict[str, object]] = section(config, "v1alpha1", "machine", "network", "interfaces")
     return links
 
 
@@ -43,32 +43,34 @@ def test_a_bond_of_contract_1_11_finds_its_cards_by_their_permanent_addresses() 
 
 @pytest.mark.parametrize("line", DOCUMENTS)
 def test_a_bond_of_later_contracts_is_a_document_over_aliases(line: str) -> None:
-    found = documents(desired(line, nodes=NODE), "work-1")
+    config = documents(desired(line, nodes=NODE), "work-1")
 
-    bond = found["BondConfig bond0"]
+    bond = config["BondConfig bond0"]
     assert (bond["links"], bond["bondMode"], bond["mtu"]) == (["net0", "net1"], "802.3ad", 9000)
     assert bond["addresses"] == [{"address": "127.66.0.31/24"}]
-    assert "bc:24:11:00:01:31" in section(found, "LinkAliasConfig net1", "selector", "match")
-    assert "LinkConfig net0" not in found
+    assert "bc:24:11:00:01:31" in section(config, "LinkAliasConfig net1", "selector", "match")
+    assert "LinkConfig net0" not in config
 
 
 @pytest.mark.parametrize("line", DOCUMENTS)
 def test_a_bond_without_members_has_the_nodes_card_alone(line: str) -> None:
-    found = documents(desired(line, nodes=worker("bond: {miimon: 0}")), "work-1")
+    config = documents(desired(line, nodes=worker("bond: {miimon: 0}")), "work-1")
 
-    bond = found["BondConfig bond0"]
+    bond = config["BondConfig bond0"]
     assert (bond["links"], bond["bondMode"]) == (["net0"], "active-backup")
     assert "miimon" not in bond
 
 
 @pytest.mark.parametrize("line", DOCUMENTS)
 def test_a_vlan_with_the_address_sits_on_the_bond(line: str) -> None:
-    found = documents(desired(line, "node_vlan_tag: 66\n", worker("bond: {name: bond1}")), "work-1")
+    config = documents(
+        desired(line, "node_vlan_tag: 66\n", worker("bond: {name: bond1}")), "work-1"
+    )
 
-    vlan = found["VLANConfig bond1.66"]
+    vlan = config["VLANConfig bond1.66"]
     assert vlan["parent"] == "bond1"
     assert vlan["addresses"] == [{"address": "127.66.0.31/24"}]
-    assert "addresses" not in found["BondConfig bond1"]
+    assert "addresses" not in config["BondConfig bond1"]
 
 
 ROUTES = "routes: [{network: 127.99.0.0/16, gateway: 127.66.0.2, metric: 9}]\n"
@@ -85,9 +87,9 @@ def test_routes_come_after_the_default_route() -> None:
 
 
 def test_routes_stay_where_dhcp_gives_the_default_route() -> None:
-    wanted = desired("1.13", "network: {addressing: dhcp}\n", worker(ROUTES))
+    state = desired("1.13", "network: {addressing: dhcp}\n", worker(ROUTES))
 
-    (route,) = section(documents(wanted, "work-1"), "LinkConfig net0", "routes")
+    (route,) = section(documents(state, "work-1"), "LinkConfig net0", "routes")
 
     assert route["destination"] == "127.99.0.0/16"
 
@@ -133,11 +135,11 @@ def test_a_link_with_a_mac_address_is_found_by_it() -> None:
 
 @pytest.mark.parametrize("line", DOCUMENTS)
 def test_an_api_with_the_address_of_a_machine_has_no_virtual_one(line: str) -> None:
-    wanted = desired(line)
-    assert wanted.cluster is not None
-    own = replace(wanted.cluster.kubernetes, api_addr=IPv4Address("127.66.0.21"))
+    state = desired(line)
+    assert state.cluster is not None
+    own = replace(state.cluster.kubernetes, api_addr=IPv4Address("127.66.0.21"))
 
-    found = documents(replace(wanted, cluster=replace(wanted.cluster, kubernetes=own)), "cp-1")
+    config = documents(replace(state, cluster=replace(state.cluster, kubernetes=own)), "cp-1")
 
-    assert "Layer2VIPConfig 127.66.0.10" in documents(wanted, "cp-1")
-    assert [name for name in found if name.startswith("Layer2VIPConfig")] == []
+    assert "Layer2VIPConfig 127.66.0.10" in documents(state, "cp-1")
+    assert [name for name in config if name.startswith("Layer2VIPConfig")] == []

@@ -9,9 +9,9 @@ from pathlib import Path
 from stockman.talos.machine.configuration import configuration_text, machine_documents
 from stockman.talos.migration.draft import Configuration
 from stockman.talos.patches.apply import apply_patches, load_documents
-from stockman.talos.patches.documents import ConfigDocument
+from stockman.talos.patches.decode import ConfigDocument
 from stockman.talos.patches.patch import Patch
-from stockman.talos.patches.tree import plain_value
+from stockman.talos.patches.schema import plain_value
 from tests.talos.machine.clusters import bundle, desired, node_named
 
 OWN_KEY, KEY_OF_PEER = (
@@ -42,8 +42,8 @@ def rich_patch(*, controller: bool) -> str:
 
 def generated(line: str, node: str = "cp-1", cluster: str = "") -> tuple[ConfigDocument, ...]:
     """What stockman makes of a node in the style of a contract."""
-    wanted = desired(line, cluster)
-    text = configuration_text(machine_documents(wanted, node_named(wanted, node), bundle()))
+    state = desired(line, cluster)
+    text = configuration_text(machine_documents(state, node_named(state, node), bundle()))
     return load_documents(f"{node}.yaml", text.reveal(), line)
 
 

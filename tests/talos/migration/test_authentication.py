@@ -44,9 +44,9 @@ def test_groups_are_read_only_where_a_claim_names_them() -> None:
 
 
 def test_required_claims_become_rules() -> None:
-    found = login(required_claim=["team=sheep,site=north", "shift=day"])
+    authenticator = login(required_claim=["team=sheep,site=north", "shift=day"])
 
-    assert found["claimValidationRules"] == [
+    assert authenticator["claimValidationRules"] == [
         {"claim": "team", "requiredValue": "sheep"},
         {"claim": "site", "requiredValue": "north"},
         {"claim": "shift", "requiredValue": "day"},

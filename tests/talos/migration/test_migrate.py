@@ -20,7 +20,7 @@ from stockman.talos.migration.draft import (
     parse_contract,
 )
 from stockman.talos.migration.migrate import Migration, MigrationOptions, migrate_configuration
-from stockman.talos.patches.documents import V1ALPHA1
+from stockman.talos.patches.decode import V1ALPHA1
 from tests.talos.migration.configurations import filled, generated, patched, rich, values
 
 PAIRS = [(a, b) for a in CONTRACTS for b in CONTRACTS if a < b]
@@ -65,9 +65,9 @@ def test_what_stockman_made_becomes_what_it_would_make(
 
     after = migrate_configuration(before, target, MigrationOptions(new_defaults=True))
 
-    wanted = generated(target, node, VARIANTS[variant])
+    expected_config = generated(target, node, VARIANTS[variant])
     assert without_versions(filled(values(after.documents))) == without_versions(
-        filled(values(wanted))
+        filled(values(expected_config))
     )
 
 
@@ -109,7 +109,7 @@ def test_a_second_migration_changes_nothing(target: str) -> None:
 @given(st.sets(st.sampled_from(MOVED_FIELDS), max_size=8), st.booleans())
 def test_any_part_of_a_configuration_can_be_migrated(parts: Any, new_defaults: bool) -> None:
     before = values(rich())
-    kept_paths = {one.path for one in parts} | {"machine.type", "machine.ca", "cluster.token"}
+    kept_paths = {field.path for field in parts} | {"machine.type", "machine.ca", "cluster.token"}
     text = _parts(before[(V1ALPHA1, "")], kept_paths)
     documents = migrate_configuration(
         _loaded(text), "1.14", MigrationOptions(new_defaults=new_defaults)
@@ -121,18 +121,18 @@ def test_any_part_of_a_configuration_can_be_migrated(parts: Any, new_defaults: b
 
 
 def _parts(document: Any, paths: set[str]) -> dict[str, Any]:
-    found: dict[str, Any] = {"version": "v1alpha1", "machine": {}, "cluster": {}}
+    kept_values: dict[str, Any] = {"version": "v1alpha1", "machine": {}, "cluster": {}}
     for path in sorted(paths):
-        value, place = document, found
+        value, section = document, kept_values
         steps = path.split(".")
         for step in steps:
             value = value.get(step) if isinstance(value, dict) else None
         if value is None:
             continue
         for step in steps[:-1]:
-            place = place.setdefault(step, {})
-        place[steps[-1]] = value
-    return found
+            section = section.setdefault(step, {})
+        section[steps[-1]] = value
+    return kept_values
 
 
 def _loaded(document: dict[str, Any]) -> Any:
@@ -228,10 +228,10 @@ def test_what_has_no_equal_stays_and_is_told(text: str) -> None:
     after = values(to_114(text).documents)[(V1ALPHA1, "")]
 
     assert path in kept(text)
-    place: Any = after
+    section: Any = after
     for step in path.split("."):
-        place = place[step]
-    assert place
+        section = section[step]
+    assert section
 
 
 def test_an_api_server_that_stays_keeps_its_port() -> None:

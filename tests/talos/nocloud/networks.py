@@ -5,13 +5,14 @@ from __future__ import annotations
 from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 
 from stockman.model.desired import Cluster, Node
-from stockman.talos.nocloud.network import Interface, NodeBond, NodeNetwork, NodeRoute
+from stockman.model.machine import Bond, Route
+from stockman.talos.nocloud.network import Interface, NodeNetwork
 from tests.talos.machine.clusters import NODES, desired, node_named
 
 ADDRESS = IPv4Interface("127.66.0.21/24")
 GATEWAY = IPv4Address("127.66.0.1")
 RESOLVERS = (IPv4Address("127.66.0.2"), IPv4Address("127.66.0.3"))
-HOP = NodeRoute(network=IPv4Network("127.99.0.0/16"), gateway=IPv4Address("127.66.0.9"), metric=50)
+HOP = Route(network=IPv4Network("127.99.0.0/16"), gateway=IPv4Address("127.66.0.9"), metric=50)
 CARDS = {f"eth{number}": f"bc:24:11:00:00:4{number}" for number in range(3)}
 """Names of cards with their MAC addresses."""
 
@@ -42,13 +43,8 @@ NETWORKS = {
             card(1),
             Interface(
                 name="bond0",
-                bond=NodeBond(
-                    mode="802.3ad",
-                    members=("eth0", "eth1"),
-                    miimon=100,
-                    lacp_rate="fast",
-                    hash_policy="layer3+4",
-                ),
+                bond=Bond(mode="802.3ad", miimon=100, lacp_rate="fast", hash_policy="layer3+4"),
+                members=("eth0", "eth1"),
                 addresses=(ADDRESS,),
                 gateway=GATEWAY,
             ),
@@ -64,6 +60,6 @@ NETWORKS = {
 
 
 def node(cluster: str = "", name: str = "cp-1", nodes: str = NODES) -> tuple[Cluster, Node]:
-    wanted = desired("1.13", cluster, nodes)
-    assert wanted.cluster is not None
-    return wanted.cluster, node_named(wanted, name)
+    state = desired("1.13", cluster, nodes)
+    assert state.cluster is not None
+    return state.cluster, node_named(state, name)

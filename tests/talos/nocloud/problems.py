@@ -10,7 +10,7 @@ import pytest
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.talos.nocloud.iso_format import nocloud_image
-from stockman.talos.nocloud.native_keys import smbios_serial
+from stockman.talos.nocloud.seed import smbios_serial
 
 
 def refused(call: Callable[[], object]) -> Problem:

@@ -43,10 +43,10 @@ def image(files: dict[str, bytes]) -> bytes:
 
 @given(trees)
 def test_what_is_written_is_read(files: dict[str, bytes]) -> None:
-    found = read_iso(image(files))
+    iso = read_iso(image(files))
 
-    assert found.files == files
-    assert found.label == "cidata"
+    assert iso.files == files
+    assert iso.label == "cidata"
 
 
 @given(trees, st.integers(-120 * 365, 120 * 365))
@@ -63,8 +63,8 @@ def test_short_names_are_those_of_level_1_and_each_once(files: dict[str, bytes])
     short = short_names(files)
 
     assert len(set(short.values())) == len(files)
-    for one in short.values():
-        stem, _, suffix = one.decode().removesuffix(";1").partition(".")
+    for short_name in short.values():
+        stem, _, suffix = short_name.decode().removesuffix(";1").partition(".")
         assert 1 <= len(stem) <= 8
         assert len(suffix) <= 3
         assert set(stem + suffix) <= set(string.ascii_uppercase + string.digits + "_")
@@ -88,8 +88,8 @@ def test_the_bytes_of_an_image_never_change() -> None:
 def test_a_damaged_image_is_read_or_refused(data: st.DataObject) -> None:
     made = bytearray(image(FILES))
     for _ in range(data.draw(st.integers(1, 6))):
-        place = data.draw(st.integers(16 * SECTOR, len(made) - 1))
-        made[place] = data.draw(st.integers(0, 255))
+        index = data.draw(st.integers(16 * SECTOR, len(made) - 1))
+        made[index] = data.draw(st.integers(0, 255))
     end = data.draw(st.integers(0, len(made)))
 
     with suppress(CorruptImage):

@@ -8,16 +8,16 @@ from dataclasses import replace
 import pytest
 
 from stockman.model.errors import Refused
-from stockman.talos.nocloud.native_keys import (
+from stockman.talos.nocloud.network import NodeNetwork, build_node_network
+from stockman.talos.nocloud.seed import (
     CustomIso,
     FirstBootData,
     NativeKeys,
     choose_delivery,
+    meta_data,
     smbios1,
     smbios_serial,
 )
-from stockman.talos.nocloud.network import NodeNetwork, build_node_network
-from stockman.talos.nocloud.seed import meta_data
 from tests.talos.machine.clusters import NODES
 from tests.talos.nocloud.networks import NETWORKS, node
 
@@ -30,44 +30,44 @@ SECOND_CARD = NODES.replace(
 def native(
     network: NodeNetwork | None = None, nodes: str = NODES, **delivery: object
 ) -> NativeKeys | CustomIso:
-    cluster, one = node(nodes=nodes)
+    cluster, machine = node(nodes=nodes)
     return choose_delivery(
-        one,
-        network or build_node_network(cluster, one),
+        machine,
+        network or build_node_network(cluster, machine),
         FirstBootData(**delivery),  # type: ignore[arg-type]
     )
 
 
 def wishes(network: NodeNetwork | None = None, **delivery: object) -> list[str]:
-    found = native(network, SECOND_CARD, **delivery)
-    assert isinstance(found, CustomIso)
-    return [setting.what for setting in found.settings if setting.needed]
+    keys = native(network, SECOND_CARD, **delivery)
+    assert isinstance(keys, CustomIso)
+    return [setting.what for setting in keys.settings if setting.needed]
 
 
 def test_an_addressed_card_needs_no_image() -> None:
-    found = native()
+    keys = native()
 
-    assert isinstance(found, NativeKeys)
-    text = base64.b64decode(found.keys["smbios1"].split("serial=")[1].split(",")[0]).decode()
-    assert found.keys["citype"] == "nocloud"
-    assert found.keys["ipconfig0"] == "gw=127.66.0.1,ip=127.66.0.21/24"
-    assert found.keys["nameserver"] == "1.1.1.1 1.0.0.1"
+    assert isinstance(keys, NativeKeys)
+    text = base64.b64decode(keys.keys["smbios1"].split("serial=")[1].split(",")[0]).decode()
+    assert keys.keys["citype"] == "nocloud"
+    assert keys.keys["ipconfig0"] == "gw=127.66.0.1,ip=127.66.0.21/24"
+    assert keys.keys["nameserver"] == "1.1.1.1 1.0.0.1"
     assert text.startswith("h=cp-1;i=")
-    assert found.later == ()
+    assert keys.later == ()
 
 
 def test_dhcp_is_a_key_too() -> None:
-    found = native(NETWORKS["dhcp"])
+    keys = native(NETWORKS["dhcp"])
 
-    assert isinstance(found, NativeKeys)
-    assert found.keys["ipconfig0"] == "ip=dhcp"
+    assert isinstance(keys, NativeKeys)
+    assert keys.keys["ipconfig0"] == "ip=dhcp"
 
 
 def test_a_snippet_holds_the_machine_configuration() -> None:
-    found = native(first_boot=True, snippet="local:snippets/cp-1.yaml")
+    keys = native(first_boot=True, snippet="local:snippets/cp-1.yaml")
 
-    assert isinstance(found, NativeKeys)
-    assert found.keys["cicustom"] == "user=local:snippets/cp-1.yaml"
+    assert isinstance(keys, NativeKeys)
+    assert keys.keys["cicustom"] == "user=local:snippets/cp-1.yaml"
 
 
 def test_vlans_and_bonds_need_an_image() -> None:
@@ -81,12 +81,12 @@ def test_labels_and_the_configuration_at_first_boot_need_an_image() -> None:
 
 
 def test_what_the_configuration_says_later_needs_none() -> None:
-    found = native(NETWORKS["static"], SECOND_CARD)
+    keys = native(NETWORKS["static"], SECOND_CARD)
     routed = native(NETWORKS["routes"])
 
-    assert isinstance(found, NativeKeys)
+    assert isinstance(keys, NativeKeys)
     assert isinstance(routed, NativeKeys)
-    assert [wish.what for wish in found.later] == [
+    assert [wish.what for wish in keys.later] == [
         "MTU 9000 of eth0",
         "eth1 up without an address",
     ]
@@ -94,8 +94,8 @@ def test_what_the_configuration_says_later_needs_none() -> None:
 
 
 def test_a_machine_that_is_no_vm_has_no_keys() -> None:
-    cluster, one = node()
-    metal = replace(one, vm=None)
+    cluster, machine = node()
+    metal = replace(machine, vm=None)
 
     delivery = choose_delivery(metal, build_node_network(cluster, metal), FirstBootData())
 
@@ -103,11 +103,11 @@ def test_a_machine_that_is_no_vm_has_no_keys() -> None:
 
 
 def test_meta_data_says_what_cloud_controllers_read() -> None:
-    _, one = node()
-    assert one.vm is not None
+    _, machine = node()
+    assert machine.vm is not None
 
-    assert meta_data(one) == (
-        f"instance-id: {one.vm.uuid}\n"
+    assert meta_data(machine) == (
+        f"instance-id: {machine.vm.uuid}\n"
         "local-hostname: cp-1\n"
         "instance-type: 4VCPU-8GB\n"
         "provider-id: proxmox://pve/1021\n"
@@ -129,8 +129,8 @@ def test_servers_that_talos_would_not_ask_are_refused(url: str) -> None:
 
 
 def test_a_serial_number_that_proxmox_would_cut_is_refused() -> None:
-    _, one = node()
-    assert one.vm is not None
+    _, machine = node()
+    assert machine.vm is not None
 
     with pytest.raises(Refused, match=r"nocloud\.serial"):
-        smbios1(one.vm.uuid, smbios_serial(url=f"http://127.66.0.9/{'a' * 400}"))
+        smbios1(machine.vm.uuid, smbios_serial(url=f"http://127.66.0.9/{'a' * 400}"))

@@ -18,11 +18,11 @@ _OPERATED = 10
 
 def pairs(minor: str, count: int, seed: str) -> list[Pair]:
     """So many pairs that follow from a seed."""
-    found = []
+    verdicts = []
     for index in range(count):
         writer = Writer(minor, f"{seed}-{index}")
-        found.append(writer.operated() if index % _OPERATED == 0 else writer.pair())
-    return found
+        verdicts.append(writer.operated() if index % _OPERATED == 0 else writer.pair())
+    return verdicts
 
 
 def patched_by_talosctl(program: Path, pair: Pair, directory: Path) -> str | None:

@@ -175,8 +175,8 @@ class Writer:
     def struct(self, type_: SchemaType, depth: int) -> dict[str, object]:
         fields = list(type_.named.values())
         values: dict[str, object] = {}
-        wanted = max(1, 6 - depth) if depth else len(fields)
-        for _ in range(min(wanted, len(fields))):
+        count = max(1, 6 - depth) if depth else len(fields)
+        for _ in range(min(count, len(fields))):
             field = self.dice.one(fields)
             if depth > 7 and field.type.kind in ("struct", "list", "map", "pointer"):
                 continue

@@ -3,9 +3,9 @@ import pytest
 from stockman.model.errors import StockmanError
 from stockman.model.origin import Position
 from stockman.talos.patches.apply import apply_patches, documents_of, load_documents
-from stockman.talos.patches.documents import ConfigDocument
+from stockman.talos.patches.decode import ConfigDocument
 from stockman.talos.patches.patch import Patch
-from stockman.talos.patches.tree import iter_leaves, plain_value, shown_tree
+from stockman.talos.patches.schema import iter_leaves, plain_value, shown_tree
 from tests.talos.patches.refused import MADE_BY_CALL, refused
 
 WORKER = """\
@@ -42,9 +42,9 @@ def fields(config: str, *texts: str, minor: str = "1.13") -> object:
 
 
 def machine(text: str, *texts: str, minor: str = "1.13") -> object:
-    found = fields(f"machine: {text}", *(f"machine: {one}" for one in texts), minor=minor)
-    assert isinstance(found, dict)
-    return found["machine"]
+    merged = fields(f"machine: {text}", *(f"machine: {patch}" for patch in texts), minor=minor)
+    assert isinstance(merged, dict)
+    return merged["machine"]
 
 
 def test_lists_grow() -> None:
@@ -66,9 +66,9 @@ def test_a_zero_does_not_overwrite_a_plain_value() -> None:
 def test_a_zero_behind_a_pointer_overwrites_from_1_12_on(minor: str, mtu: int) -> None:
     kubespan = "machine: {network: {kubespan: {mtu: %d}}}"
 
-    found = fields(kubespan % 5, kubespan % 0, minor=minor)
+    merged = fields(kubespan % 5, kubespan % 0, minor=minor)
 
-    assert found == {"machine": {"network": {"kubespan": {"mtu": mtu}}}}
+    assert merged == {"machine": {"network": {"kubespan": {"mtu": mtu}}}}
 
 
 def test_a_false_overwrites() -> None:
@@ -84,17 +84,17 @@ def test_a_truth_value_that_a_patch_leaves_out_is_false_where_talos_has_no_point
         container % "machinedAccess: true", container % "profile: p", minor="1.14"
     )
 
-    found = {path: (leaf.value, leaf.origin.at.file) for path, leaf in iter_leaves(document.tree)}
-    assert found["security.machinedAccess"] == (False, "1.yaml")
+    merged = {path: (leaf.value, leaf.origin.at.file) for path, leaf in iter_leaves(document.tree)}
+    assert merged["security.machinedAccess"] == (False, "1.yaml")
 
 
 def test_interfaces_are_one_by_name() -> None:
-    found = machine(
+    merged = machine(
         "{network: {interfaces: [{interface: eth0, dhcp: true}]}}",
         "{network: {interfaces: [{interface: eth0, mtu: 9000}, {interface: eth1}]}}",
     )
 
-    assert found == {
+    assert merged == {
         "network": {
             "interfaces": [
                 {"interface": "eth0", "dhcp": True, "mtu": 9000},
@@ -137,9 +137,9 @@ def test_a_document_that_is_not_there_is_not_deleted() -> None:
 
 
 def test_a_document_that_nothing_matches_is_appended() -> None:
-    found = patched(WORKER, HOSTNAME)
+    merged = patched(WORKER, HOSTNAME)
 
-    assert [document.kind.name for document in found] == ["v1alpha1", "HostnameConfig"]
+    assert [document.kind.name for document in merged] == ["v1alpha1", "HostnameConfig"]
 
 
 def test_the_same_document_twice_is_merged_from_1_14_on() -> None:
@@ -158,9 +158,9 @@ def test_operations_are_taken_as_json_and_as_yaml() -> None:
 
 
 def machine_sans(documents: tuple[ConfigDocument, ...]) -> object:
-    found = plain_value(documents[0].tree["machine"])
-    assert isinstance(found, dict)
-    return found["certSANs"]
+    merged = plain_value(documents[0].tree["machine"])
+    assert isinstance(merged, dict)
+    return merged["certSANs"]
 
 
 def test_operations_on_several_documents_are_refused() -> None:

@@ -3,10 +3,9 @@
 import pytest
 
 from stockman.talos.patches.apply import apply_patches, load_documents
-from stockman.talos.patches.documents import ConfigDocument
+from stockman.talos.patches.decode import ConfigDocument
 from stockman.talos.patches.patch import Patch, PatchRefused
-from stockman.talos.patches.schema import MINORS
-from stockman.talos.patches.tree import UNWRITTEN, iter_leaves, plain_value
+from stockman.talos.patches.schema import MINORS, UNWRITTEN, iter_leaves, plain_value
 from tests.talos.patches.judge import pairs
 from tests.talos.patches.pairs import Writer, written
 from tests.talos.patches.verdict import same

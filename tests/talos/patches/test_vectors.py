@@ -7,9 +7,9 @@ VECTORS = vectors()
 
 
 def test_every_minor_has_vectors_of_both_verdicts() -> None:
-    found = {(vector.minor, vector.text is None) for vector in VECTORS}
+    kinds = {(vector.minor, vector.text is None) for vector in VECTORS}
 
-    assert found == {
+    assert kinds == {
         (minor, refused) for minor in ("1.11", "1.12", "1.13", "1.14") for refused in (True, False)
     }
 

@@ -21,9 +21,9 @@ class Vector(NamedTuple):
 
 
 def vectors() -> list[Vector]:
-    found = []
+    vectors = []
     for file in sorted(PLACE.glob("*.json")):
         for row in json.loads(file.read_text(encoding="utf-8")):
             pair = Pair(config=row["config"], patches=tuple(row["patches"]))
-            found.append(Vector(file.stem, pair, row["text"]))
-    return found
+            vectors.append(Vector(file.stem, pair, row["text"]))
+    return vectors

@@ -7,8 +7,7 @@ from stockman.talos.patches.apply import apply_patches, load_documents
 from stockman.talos.patches.decode import Decoder
 from stockman.talos.patches.encode import encode_tree
 from stockman.talos.patches.patch import Patch, PatchRefused, read_documents
-from stockman.talos.patches.schema import load_schema
-from stockman.talos.patches.tree import plain_value
+from stockman.talos.patches.schema import load_schema, plain_value
 from tests.talos.patches.pairs import Pair
 
 REFUSED = "refused"
@@ -43,13 +42,13 @@ def theirs(text: str | None, minor: str) -> Verdict:
     return [found for tree in trees if (found := plain_value(tree)) != {}]
 
 
-def same(one: object, other: object) -> bool:
+def same(left: object, right: object) -> bool:
     """Equality that knows true from 1."""
-    if isinstance(one, dict) and isinstance(other, dict):
-        return one.keys() == other.keys() and all(same(one[key], other[key]) for key in one)
-    if isinstance(one, list) and isinstance(other, list):
-        return len(one) == len(other) and all(map(same, one, other))
-    return isinstance(one, bool) == isinstance(other, bool) and one == other
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(same, left, right))
+    return isinstance(left, bool) == isinstance(right, bool) and left == right
 
 
 def disagreement(pair: Pair, minor: str, text: str | None) -> str:

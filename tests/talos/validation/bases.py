@@ -16,9 +16,9 @@ NODES = {"controlplane": "cp-1", "worker": "work-1"}
 @cache
 def base(contract: str, role: str) -> str:
     """The configuration of a node, in the style of a Talos line."""
-    wanted = desired(contract)
-    node = node_named(wanted, NODES[role])
-    return configuration_text(machine_documents(wanted, node, bundle())).reveal()
+    state = desired(contract)
+    node = node_named(state, NODES[role])
+    return configuration_text(machine_documents(state, node, bundle())).reveal()
 
 
 @cache

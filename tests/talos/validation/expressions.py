@@ -59,18 +59,18 @@ ATOMS: dict[str, tuple[str, ...]] = {
 KINDS = tuple(ATOMS)
 
 
-def document(place: str, text: str) -> str:
+def document(field: str, text: str) -> str:
     """A configuration of one document with an expression in it."""
-    return "apiVersion: v1alpha1\n" + PLACES[place][2].format(json.dumps(text))
+    return "apiVersion: v1alpha1\n" + PLACES[field][2].format(json.dumps(text))
 
 
 class Speaker:
     """Draws expressions for one place, most of them of the right types."""
 
-    def __init__(self, place: str, seed: str) -> None:
-        self._dice = Dice(f"{place}/{seed}")
-        self._place = place
-        self._environment = PLACES[place][0]
+    def __init__(self, field: str, seed: str) -> None:
+        self._dice = Dice(f"{field}/{seed}")
+        self._place = field
+        self._environment = PLACES[field][0]
         self._names = [name for name in self._environment.variables if name not in FIELDS]
         self._wrong = 4 if self._dice.chance(60) else 0
 

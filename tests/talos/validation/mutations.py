@@ -82,11 +82,11 @@ def spelled(value: Any) -> Any:
 
 def rich(contract: str, role: str) -> list[dict[str, Any]]:
     """A base with every section of the oldest document that is seldom used."""
-    found = read(base(contract, role))[:1]
+    documents_so_far = read(base(contract, role))[:1]
     names = ["rich.yaml", "rich_control.yaml"] if role == "controlplane" else ["rich.yaml"]
     for name in names:
-        _laid(found[0], spelled(read(GOOD.with_name(name).read_text("utf-8"))[0]))
-    return found
+        _laid(documents_so_far[0], spelled(read(GOOD.with_name(name).read_text("utf-8"))[0]))
+    return documents_so_far
 
 
 def _laid(below: dict[str, Any], above: dict[str, Any]) -> None:
@@ -116,7 +116,7 @@ def mutated(documents: list[dict[str, Any]], dice: Dice, writer: Writer) -> list
     if below < 3:
         del holder[key]
     elif below < 7:
-        alike = [one for one in ODD if type(one) is type(value)]
+        alike = [odd for odd in ODD if type(odd) is type(value)]
         holder[key] = copy.deepcopy(dice.one(alike if alike and dice.chance(80) else ODD))
     elif below == 7 and isinstance(value, list) and value:
         value.append(copy.deepcopy(dice.one(value)))
@@ -161,22 +161,22 @@ def contracts(minor: str) -> list[str]:
 
 def starts(minor: str) -> list[list[dict[str, Any]]]:
     """Configurations that Talos takes: of both roles in every style, and small ones."""
-    found = [
+    documents_so_far = [
         read(base(contract, role))
         for contract in contracts(minor)
         for role in ("controlplane", "worker")
     ]
-    found += [rich("1.11", role) for role in ("controlplane", "worker")] * 8
+    documents_so_far += [rich("1.11", role) for role in ("controlplane", "worker")] * 8
     oldest = read(base("1.11", "worker"))[0]
     for document in good_documents(minor):
-        found += [[document], [oldest, document]]
-    return found
+        documents_so_far += [[document], [oldest, document]]
+    return documents_so_far
 
 
 def cases(minor: str, count: int, seed: str) -> list[Case]:
     """So many configurations with a change."""
     begun = starts(minor)
-    found = []
+    documents_so_far = []
     for number in range(count):
         dice = Dice(f"{minor}/{seed}/{number}")
         writer = Writer(minor, f"{seed}/{number}", wrong=0.4)
@@ -185,5 +185,5 @@ def cases(minor: str, count: int, seed: str) -> list[Case]:
         if dice.chance(20):
             documents = mutated(documents, dice, writer)
         mode = RuntimeMode.METAL if dice.chance(60) else RuntimeMode.CLOUD
-        found.append(Case(text_of(documents), mode, dice.chance(30)))
-    return found
+        documents_so_far.append(Case(text_of(documents), mode, dice.chance(30)))
+    return documents_so_far

@@ -72,7 +72,10 @@ def test_a_small_document_of_every_kind_is_taken(minor: str) -> None:
 def test_sections_that_few_use_are_taken_unless_strictly(minor: str, role: str) -> None:
     text = text_of(rich("1.11", role))
 
-    lax, strict = (our_problems(Case(text, RuntimeMode.METAL, one), minor) for one in (False, True))
+    lax, strict = (
+        our_problems(Case(text, RuntimeMode.METAL, strict_mode), minor)
+        for strict_mode in (False, True)
+    )
 
     assert not lax.errors
     assert {error.code for error in strict.errors} == {"machine.deprecated"}

@@ -7,8 +7,7 @@ import pytest
 from stockman.model.origin import Position, derivation
 from stockman.model.problem import Problems
 from stockman.talos.patches.apply import documents_of
-from stockman.talos.patches.schema import MINORS, load_schema
-from stockman.talos.patches.tree import Branch, Leaf
+from stockman.talos.patches.schema import MINORS, Branch, Leaf, load_schema
 from stockman.talos.validation.report import RuntimeMode
 from stockman.talos.validation.validate import RULES, load_configuration, validate
 from tests.talos.validation.judge import Case, our_problems

@@ -25,7 +25,7 @@ from stockman.ports.system import Timekeeper
 from stockman.proxmox.client import ProxmoxClient
 from stockman.steps.kubernetes.objects import FLUX_INSTANCES, GIT_REPOSITORIES, object_name, text_at
 from stockman.talos.api.client import TalosClient
-from stockman.talos.machine.values import configuration_values
+from stockman.talos.machine.masking import configuration_values
 from stockman.talos.records.machines import Link, LinkAddress, network_cards
 
 _SERVICES = ResourceKind(api_version="v1", name="Service", plural="services")

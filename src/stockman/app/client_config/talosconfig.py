@@ -23,11 +23,8 @@ from stockman.model.errors import Refused
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.talos.credentials.certificates import (
-    CertificateRequirements,
-    TalosRole,
-    organizations,
-)
+from stockman.talos.credentials.certificates import CertificateRequirements
+from stockman.talos.credentials.roles import TalosRole, organizations
 from stockman.talos.credentials.talosconfig import (
     DesiredContext,
     Talosconfig,

@@ -29,8 +29,8 @@ from stockman.model.secret import Secret
 from stockman.ports.system import Entropy
 from stockman.talos.imports.adoption import Platform, adopt_cluster
 from stockman.talos.imports.foreign import ForeignCluster, ReadFile
-from stockman.talos.imports.talhelper.directory import read_talhelper_directory
 from stockman.talos.imports.talhelper.node_keys import Variables
+from stockman.talos.imports.talhelper.nodes import read_talhelper_directory
 from stockman.talos.imports.topf import read_topf_directory
 
 

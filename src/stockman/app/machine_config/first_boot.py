@@ -15,11 +15,13 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.planning.vm.desired import needs_labels
 from stockman.ports.system import Clock, Entropy
-from stockman.talos.nocloud.native_keys import FirstBootData, NativeKeys, choose_delivery
 from stockman.talos.nocloud.network import UnsupportedSetting, build_node_network
 from stockman.talos.nocloud.seed import (
+    FirstBootData,
+    NativeKeys,
     NetworkConfigVersion,
     NocloudSeed,
+    choose_delivery,
     choose_version,
     meta_data,
     network_config,

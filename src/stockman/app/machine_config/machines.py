@@ -41,10 +41,10 @@ from stockman.talos.machine.assembly import (
 from stockman.talos.machine.masking import SecretMask, list_secrets
 from stockman.talos.machine.patch_sets import check_reserved_paths
 from stockman.talos.patches.apply import load_documents, read_patch
-from stockman.talos.patches.documents import ConfigDocument
+from stockman.talos.patches.decode import ConfigDocument
 from stockman.talos.patches.encode import REDACTED
 from stockman.talos.patches.patch import Patch, PatchRefused
-from stockman.talos.patches.tree import Branch, Leaf, iter_leaves, plain_value
+from stockman.talos.patches.schema import Branch, Leaf, iter_leaves, plain_value
 from stockman.talos.secrets.bundle import SecretsBundle
 
 

@@ -31,9 +31,9 @@ from stockman.talos.migration.migrate import (
     plan_patch_edits,
 )
 from stockman.talos.patches.apply import load_documents, read_patch
-from stockman.talos.patches.documents import ConfigDocument
+from stockman.talos.patches.decode import ConfigDocument
 from stockman.talos.patches.patch import Patch, PatchRefused, read_documents
-from stockman.talos.patches.tree import Branch, plain_value
+from stockman.talos.patches.schema import Branch, plain_value
 
 
 @record

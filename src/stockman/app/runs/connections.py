@@ -148,7 +148,7 @@ def _talos(workspace: RunWorkspace) -> GrpcTalos:
     """Open a Talos client as administrator, with a temporary certificate."""
     from stockman.adapters.talos.endpoint import ClientIdentity, TalosEndpoints
     from stockman.adapters.talos.transport import GrpcTalos
-    from stockman.talos.credentials.certificates import TalosRole
+    from stockman.talos.credentials.roles import TalosRole
 
     issuer = _issuer(workspace)
     certificate = issuer.talos_client([TalosRole.ADMIN])

@@ -19,7 +19,7 @@ from stockman.planning.observed.proxmox import ObservedProxmox
 from stockman.planning.vm.checks import guest_macs
 from stockman.proxmox.cluster import GuestSummary
 from stockman.proxmox.vms import VmConfig
-from stockman.talos.machine.values import ConfigurationValues
+from stockman.talos.machine.masking import ConfigurationValues
 
 
 @record

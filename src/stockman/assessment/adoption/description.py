@@ -37,7 +37,7 @@ from stockman.model.secret import Secret
 from stockman.model.version import Version
 from stockman.planning.fact import Fact
 from stockman.planning.starter.observed import ApiConnection
-from stockman.talos.machine.values import changed_paths, configuration_values
+from stockman.talos.machine.masking import changed_paths, configuration_values
 from stockman.talos.patches.patch import PatchRefused
 from stockman.talos.secrets.bundle import SecretsBundle
 from stockman.talos.secrets.bundle_reader import import_bundle

@@ -27,9 +27,9 @@ from stockman.talos.machine.assembly import ConfigurationAssembler
 from stockman.talos.machine.masking import SecretMask
 from stockman.talos.machine.patch_sets import PatchSet
 from stockman.talos.patches.apply import load_documents
-from stockman.talos.patches.documents import V1ALPHA1, ConfigDocument
+from stockman.talos.patches.decode import V1ALPHA1, ConfigDocument
 from stockman.talos.patches.patch import Patch
-from stockman.talos.patches.tree import plain_value
+from stockman.talos.patches.schema import plain_value
 from stockman.talos.secrets.bundle import SecretsBundle
 
 ALL, CONTROLLER, WORKER = "all", "controller", "worker"

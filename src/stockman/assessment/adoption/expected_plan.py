@@ -26,7 +26,7 @@ from stockman.steps.kubernetes.resources import ApplyNamespace, ApplySecret
 from stockman.steps.step import Stage
 from stockman.steps.vm.configure import ConfigureVm
 from stockman.steps.vm.values import key_family
-from stockman.talos.machine.values import changed_paths, configuration_values
+from stockman.talos.machine.masking import changed_paths, configuration_values
 
 SAFE_KEYS: Mapping[str, str] = {
     "tags": "says whose the VM is",

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stockman.assessment.adoption import cluster_keys as read
 from stockman.assessment.adoption.cluster import MatchedMachine, RunningCluster, RunningMachine
 from stockman.assessment.adoption.hardware import Keys, hardware_keys
-from stockman.talos.machine.contract_114 import CONTROL_PLANE
+from stockman.talos.machine.configuration import CONTROL_PLANE
 from stockman.talos.machine.v1alpha1 import NO_LOAD_BALANCING
 
 _OWN = ("vmid", "host", "uuid", "nics", "data_disks", "description")

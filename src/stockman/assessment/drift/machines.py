@@ -23,7 +23,7 @@ from stockman.planning.talos.refusals import KUBERNETES_IMAGES, find_refusals, p
 from stockman.planning.talos.rejoin import find_controllers_outside_etcd
 from stockman.steps.talos import problems as say
 from stockman.steps.talos.machine import MachineState
-from stockman.talos.machine.values import ConfigurationValues, changed_paths
+from stockman.talos.machine.masking import ConfigurationValues, changed_paths
 
 UPGRADE = "node.upgrade"
 _UNKNOWN_AUTHOR = Author(how="Talos does not tell who applied a configuration")

@@ -17,7 +17,7 @@ from stockman.cli.output import Exit, Output, show
 from stockman.cli.problems import show_problems
 from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.model.secret import Secret
-from stockman.talos.credentials.certificates import TalosRole
+from stockman.talos.credentials.roles import TalosRole
 
 if TYPE_CHECKING:
     from stockman.app.client_config.files import ClientFile, ClientFileContext, ClientFileOptions

@@ -21,7 +21,7 @@ from stockman.cli.terminal.styles import count_noun
 if TYPE_CHECKING:
     from stockman.app.machine_config.machines import Machines
     from stockman.model.desired import Node
-    from stockman.talos.patches.tree import Branch, Tree
+    from stockman.talos.patches.schema import Branch, Tree
 
 _MARK = "\ue000"
 """Separates a value from its origin until both are aligned; no configuration contains it."""
@@ -137,7 +137,7 @@ def _origin_lines(trees: Iterable[Branch], screen: Screen) -> Iterator[str]:
 
 def _annotate(tree: Tree) -> object:
     from stockman.config.writers.yaml_writer import Commented
-    from stockman.talos.patches.tree import Branch, Leaf, plain_value
+    from stockman.talos.patches.schema import Branch, Leaf, plain_value
 
     if isinstance(tree, Leaf) or not tree:
         return Commented(value=_shorten(plain_value(tree)), beside=f"{_MARK}{tree.origin}")
@@ -155,7 +155,7 @@ def _shorten(value: object) -> object:
 
 def _data(rendered: Machines, nodes: Iterable[Node], *, origin: bool, show_secrets: bool) -> int:
     from stockman.config.origin_tree import with_origins
-    from stockman.talos.patches.tree import plain_value, shown_tree
+    from stockman.talos.patches.schema import plain_value, shown_tree
 
     data = []
     for node in nodes:

@@ -22,7 +22,7 @@ from stockman.steps.ports import Ports
 from stockman.steps.talos.client_files import WriteClientFile
 from stockman.steps.talos.machine import MachineState, TalosMachine, probe_machine_patiently
 from stockman.talos.api.client import TalosClient
-from stockman.talos.machine.values import configuration_values
+from stockman.talos.machine.masking import configuration_values
 from stockman.talos.records.machines import DiscoveredMember, network_cards
 from stockman.talos.records.operations import MaintenanceMachine
 

@@ -17,7 +17,7 @@ from stockman.steps.etcd.members import data_loss_text
 from stockman.steps.step import Stage
 from stockman.steps.talos.client_files import WriteClientFile
 from stockman.steps.talos.machine import MachineState, TalosMachine
-from stockman.talos.machine.values import changed_paths, configuration_values, paths_needing_reboot
+from stockman.talos.machine.masking import changed_paths, configuration_values, paths_needing_reboot
 
 _UNKNOWN_STATE = (MachineState.SILENT, MachineState.BOOTING)
 _MAX_LISTED = 3

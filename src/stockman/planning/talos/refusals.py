@@ -15,7 +15,7 @@ from stockman.planning.talos.desired import DesiredTalos, talos_machine
 from stockman.steps.talos import problems
 from stockman.steps.talos.gates import ALLOWED_SKEW
 from stockman.steps.talos.machine import MachineState
-from stockman.talos.machine.values import ConfigurationValues, changed_paths, configuration_values
+from stockman.talos.machine.masking import ConfigurationValues, changed_paths, configuration_values
 from stockman.talos.schematic import desired_schematic_id
 
 KUBERNETES_IMAGES = (

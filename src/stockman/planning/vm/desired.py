@@ -36,21 +36,19 @@ from stockman.proxmox.guest_values import (
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.vm.identity import GuestIdentity
 from stockman.steps.vm.system_disk import ImportedDisk
-from stockman.talos.nocloud.native_keys import (
-    CustomIso,
-    FirstBootData,
-    choose_delivery,
-    smbios1,
-    smbios_serial,
-)
 from stockman.talos.nocloud.network import build_node_network
 from stockman.talos.nocloud.seed import (
     META_DATA,
     NETWORK_CONFIG,
+    CustomIso,
+    FirstBootData,
+    choose_delivery,
     choose_version,
     instance_id,
     meta_data,
     network_config,
+    smbios1,
+    smbios_serial,
 )
 
 _NOCLOUD = "nocloud"

@@ -23,15 +23,14 @@ from stockman.talos.credentials.certificates import (
     CertificateRequirements,
     CertificateState,
     ClientIssuer,
-    TalosRole,
     client_certificate_state,
-    organizations,
 )
 from stockman.talos.credentials.kubeconfig import (
     DesiredAdmin,
     client_certificates,
     update_kubeconfig,
 )
+from stockman.talos.credentials.roles import TalosRole, organizations
 from stockman.talos.credentials.talosconfig import (
     DesiredContext,
     Talosconfig,

@@ -11,7 +11,7 @@ from stockman.model.secret import Secret
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef, Secrets
 from stockman.steps.talos import problems
-from stockman.talos.machine.values import ConfigurationValues, configuration_values
+from stockman.talos.machine.masking import ConfigurationValues, configuration_values
 from stockman.talos.secrets.bundle import SecretsBundle, bundle_text
 
 if TYPE_CHECKING:
@@ -34,7 +34,7 @@ from stockman.steps.talos.machine import (
 )
 from stockman.steps.talos.wait import MachineWait
 from stockman.talos.api.client import TalosClient
-from stockman.talos.machine.values import changed_paths
+from stockman.talos.machine.masking import changed_paths
 from stockman.talos.records.operations import ApplyConfigurationRequest, ApplyMode
 
 _MACHINE = "machine:"

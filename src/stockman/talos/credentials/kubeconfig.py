@@ -17,7 +17,7 @@ from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.talos.credentials.certificates import CertificateRequirements, is_usable
 from stockman.talos.credentials.talosconfig import UpdateState
-from stockman.talos.documents import node_at, text_at
+from stockman.talos.documents import encode_base64, node_at, text_at
 
 _NAMESPACE = "default"
 
@@ -30,35 +30,15 @@ def render_kubeconfig(
     `authority` is the PEM text of the server's CA.
     """
     user = f"admin@{cluster}"
+    context = {"cluster": cluster, "namespace": _NAMESPACE, "user": user}
     return Secret(
         render_yaml(
             {
                 "apiVersion": "v1",
                 "kind": "Config",
-                "clusters": [
-                    {
-                        "name": cluster,
-                        "cluster": {
-                            "server": endpoint,
-                            "certificate-authority-data": _base64(authority),
-                        },
-                    }
-                ],
-                "users": [
-                    {
-                        "name": user,
-                        "user": {
-                            "client-certificate-data": _base64(client.crt),
-                            "client-key-data": _base64(client.key.reveal()),
-                        },
-                    }
-                ],
-                "contexts": [
-                    {
-                        "name": user,
-                        "context": {"cluster": cluster, "namespace": _NAMESPACE, "user": user},
-                    }
-                ],
+                "clusters": [{"name": cluster, "cluster": _cluster_entry(endpoint, authority)}],
+                "users": [{"name": user, "user": _user_entry(client)}],
+                "contexts": [{"name": user, "context": context}],
                 "current-context": user,
             }
         )
@@ -91,10 +71,6 @@ def client_certificates(file: str, text: Secret, problems: Problems) -> dict[str
                 at=data.at,
             )
     return certificates
-
-
-def _base64(text: str) -> str:
-    return base64.b64encode(text.encode()).decode("ascii")
 
 
 _LISTS = ("clusters", "users", "contexts")
@@ -144,7 +120,7 @@ def update_kubeconfig(
         and not desired.renew
         and is_usable(crt, Secret(key) if key else None, desired.required, now)
     )
-    desired_cluster = {**cluster, **_cluster_entry(desired)}
+    desired_cluster = {**cluster, **_cluster_entry(desired.endpoint, desired.required.authority)}
     if keep and cluster == desired_cluster and tree.get("current-context"):
         return KubeconfigUpdate(text, names.context, "unchanged", crt)
     client = CertificateAndKey(crt=crt, key=Secret(key)) if keep else make()
@@ -252,17 +228,14 @@ def _is_numbered_name(name: str, base: str) -> bool:
     return name == base or (start == base and number.isdigit())
 
 
-def _cluster_entry(desired: DesiredAdmin) -> Tree:
-    return {
-        "server": desired.endpoint,
-        "certificate-authority-data": _base64(desired.required.authority),
-    }
+def _cluster_entry(endpoint: str, authority: str) -> Tree:
+    return {"server": endpoint, "certificate-authority-data": encode_base64(authority)}
 
 
 def _user_entry(client: CertificateAndKey) -> Tree:
     return {
-        "client-certificate-data": _base64(client.crt),
-        "client-key-data": _base64(client.key.reveal()),
+        "client-certificate-data": encode_base64(client.crt),
+        "client-key-data": encode_base64(client.key.reveal()),
     }
 
 

@@ -16,7 +16,7 @@ from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.talos.credentials.certificates import CertificateRequirements, is_usable
-from stockman.talos.documents import node_at, text_at
+from stockman.talos.documents import encode_base64, node_at, text_at
 from stockman.talos.go_yaml import dump, sort_keys
 
 
@@ -153,19 +153,15 @@ def _context_fields(context: TalosContext) -> dict[str, object]:
     key = "" if context.key is None else context.key.reveal()
     optional: dict[str, object] = {
         "nodes": context.nodes,
-        "ca": _base64(context.ca),
-        "crt": _base64(context.crt),
-        "key": _base64(key),
+        "ca": encode_base64(context.ca),
+        "crt": encode_base64(context.crt),
+        "key": encode_base64(key),
         "auth": auth,
         "cluster": context.cluster,
         "proxy-url": context.proxy_url,
     }
     required: dict[str, object] = {"endpoints": context.endpoints}
     return required | {name: value for name, value in optional.items() if value}
-
-
-def _base64(text: str) -> str:
-    return base64.b64encode(text.encode()).decode("ascii")
 
 
 def _is_blank(node: TreeNode) -> bool:

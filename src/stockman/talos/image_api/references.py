@@ -6,7 +6,7 @@ import ipaddress
 import re
 from collections.abc import AsyncIterator, Mapping
 from contextlib import AbstractAsyncContextManager
-from dataclasses import field
+from dataclasses import field, replace
 from email.utils import parsedate_to_datetime
 from http import HTTPStatus
 from typing import Protocol
@@ -168,59 +168,77 @@ _LONGEST = 300
 _CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 
+_ERROR_TEXTS = {
+    "images.answer": (
+        "the server is not a supported image factory or registry",
+        "check talos.factory_url and mirrors; a proxy may have answered instead",
+    ),
+    "images.busy": (
+        "the image source limits the rate of requests",
+        "try again later; your own mirror has no such limit",
+    ),
+    "images.content": (
+        "the downloaded content does not match",
+        "try again; if it persists, check caches and proxies on the way",
+    ),
+    "images.denied": (
+        "the image source requires authentication",
+        "use a public repository or your own mirror",
+    ),
+    "images.not-found": (
+        "the image, schematic or version does not exist",
+        "check version and schematic; a schematic must be registered at the factory first",
+    ),
+    "images.rejected": (
+        "the image source rejected the request",
+        "correct the schematic or the version according to the response",
+    ),
+    "images.unreachable": (
+        "the image source is not available",
+        "try again later; check the network and the factory or registry",
+    ),
+}
+"""What is wrong, and how to fix it, by problem code."""
+
+
 def response_error(request: ImageRequest, response: ImageResponse) -> StockmanError:
     """Return the error for an error response."""
     message = _response_message(response)
     match response.status:
         case HTTPStatus.NOT_FOUND:
-            return NotFound(_not_found_problem(request, message))
+            return NotFound(_problem("images.not-found", request, message))
         case HTTPStatus.UNAUTHORIZED | HTTPStatus.FORBIDDEN:
-            return Denied(_permission_problem(request, message))
+            return Denied(_problem("images.denied", request, message))
         case HTTPStatus.TOO_MANY_REQUESTS:
+            problem = _problem("images.busy", request, message)
             after = retry_after(response.headers)
-            return Busy(_busy_problem(request, message, after), after)
+            if after is not None:
+                fix = problem.fix.replace("try again later", f"wait {after:g} s and try again")
+                problem = replace(problem, fix=fix)
+            return Busy(problem, after)
         case status if status >= HTTPStatus.INTERNAL_SERVER_ERROR:
             return unreachable_error(request, message)
-    return Rejected(_invalid_request_problem(request, message))
+    return Rejected(_problem("images.rejected", request, message))
 
 
 def unreachable_error(request: ImageRequest, why: str) -> Unreachable:
     """Return the error for a server that did not answer, or is unavailable."""
-    return Unreachable(
-        Problem(
-            code="images.unreachable",
-            what="the image source is not available",
-            where=request.shown,
-            why=why,
-            fix="try again later; check the network and the factory or registry",
-        )
-    )
+    return Unreachable(_problem("images.unreachable", request, why))
 
 
 def invalid_response_error(request: ImageRequest, why: str) -> Rejected:
     """Return the error for an invalid response."""
-    return Rejected(
-        Problem(
-            code="images.answer",
-            what="the server is not a supported image factory or registry",
-            where=request.shown,
-            why=why,
-            fix="check talos.factory_url and mirrors; a proxy may have answered instead",
-        )
-    )
+    return Rejected(_problem("images.answer", request, why))
 
 
 def content_mismatch_error(request: ImageRequest, why: str) -> Rejected:
     """Return the error for content that does not match its announced size or digest."""
-    return Rejected(
-        Problem(
-            code="images.content",
-            what="the downloaded content does not match",
-            where=request.shown,
-            why=why,
-            fix="try again; if it persists, check caches and proxies on the way",
-        )
-    )
+    return Rejected(_problem("images.content", request, why))
+
+
+def _problem(code: str, request: ImageRequest, why: str) -> Problem:
+    what, fix = _ERROR_TEXTS[code]
+    return Problem(code=code, what=what, where=request.shown, why=why, fix=fix)
 
 
 def retry_after(headers: Mapping[str, str]) -> float | None:
@@ -245,44 +263,3 @@ def _response_message(response: ImageResponse) -> str:
         text = f"{text[:_LONGEST]}..."
     status = f"status {response.status} {phrase}".rstrip()
     return f"{status}: {text}" if text else status
-
-
-def _not_found_problem(request: ImageRequest, why: str) -> Problem:
-    return Problem(
-        code="images.not-found",
-        what="the image, schematic or version does not exist",
-        where=request.shown,
-        why=why,
-        fix="check version and schematic; a schematic must be registered at the factory first",
-    )
-
-
-def _permission_problem(request: ImageRequest, why: str) -> Problem:
-    return Problem(
-        code="images.denied",
-        what="the image source requires authentication",
-        where=request.shown,
-        why=why,
-        fix="use a public repository or your own mirror",
-    )
-
-
-def _busy_problem(request: ImageRequest, why: str, after: float | None) -> Problem:
-    wait = f"wait {after:g} s and try again" if after is not None else "try again later"
-    return Problem(
-        code="images.busy",
-        what="the image source limits the rate of requests",
-        where=request.shown,
-        why=why,
-        fix=f"{wait}; your own mirror has no such limit",
-    )
-
-
-def _invalid_request_problem(request: ImageRequest, why: str) -> Problem:
-    return Problem(
-        code="images.rejected",
-        what="the image source rejected the request",
-        where=request.shown,
-        why=why,
-        fix="correct the schematic or the version according to the response",
-    )

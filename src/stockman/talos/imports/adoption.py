@@ -11,18 +11,23 @@ from typing import Literal
 from stockman.config.convert.draft import NO_COMMENTS, ConfigDraft, finish_conversion, put_value
 from stockman.config.convert.output import ConversionResult, ConvertedKey, MachineDifference
 from stockman.config.source.tree import MappingEntry, MappingNode, ScalarNode, SequenceNode
-from stockman.config.source.tree import MappingNode as Tree
 from stockman.model.desired import Desired
 from stockman.model.origin import Position
 from stockman.model.problem import Problem, Severity
+from stockman.talos.documents import Document, as_mapping, as_texts
 from stockman.talos.imports import configurations as machines
 from stockman.talos.imports.configurations import (
     Configuration,
+    PlainLink,
+    any_mac,
     base_documents,
+    find_network,
+    link_patches,
     load_desired,
     merge_patches,
     node_configuration,
     patch_problem,
+    plain_link,
 )
 from stockman.talos.imports.foreign import (
     BUNDLE,
@@ -34,17 +39,11 @@ from stockman.talos.imports.foreign import (
     PatchScope,
     build_node,
     nest_value,
+    new_scalar,
     source_files,
-)
-from stockman.talos.imports.network import (
-    PlainLink,
-    any_mac,
-    find_network,
-    link_patches,
-    plain_link,
+    text_entry,
 )
 from stockman.talos.imports.patches import PatchTrimmer, assign_levels, patch_source, shared_paths
-from stockman.talos.machine.inputs import Document
 from stockman.talos.patches.patch import PatchRefused
 
 Platform = Literal["nocloud", "metal"]
@@ -123,7 +122,7 @@ class _Adoption:
             notes=tuple(self._notes),
             carried=tuple(
                 sorted(
-                    (carried for known in foreign.said.values() for carried in known),
+                    (carried for known in foreign.outcomes.values() for carried in known),
                     key=self._reading_order,
                 )
             ),
@@ -171,10 +170,9 @@ class _Adoption:
             if len(subnets) == 1:
                 self._put(f"kubernetes.{key}", subnets[0])
         for flag in machines.common_value(map(machines.scheduling, controllers)):
-            value = ScalarNode(flag, self._at, plain=True, span=(0, 0))
-            self._building.set_value(
-                "kubernetes.schedule_on_controllers", MappingEntry(value, value)
-            )
+            value = new_scalar(flag, self._at, plain=True)
+            path = "kubernetes.schedule_on_controllers"
+            self._building.set_value(path, MappingEntry(value, value))
         self._put("dns.provider", "none")
         self._put("talos.platform", self._platform)
         if self._foreign.order == "talhelper":
@@ -203,32 +201,32 @@ class _Adoption:
         link = self._links[node.name]
         mac = link.mac if link is not None else (node.mac or any_mac(node))
         if mac:
-            put_value(node.keys, "mac_addr", _entry(mac, node.devices_at))
+            put_value(node.keys, "mac_addr", text_entry(mac, node.devices_at))
         if link is not None and link.mtu != _USUAL_MTU:
-            number = ScalarNode(str(link.mtu), node.devices_at, plain=True, span=(0, 0))
+            number = new_scalar(str(link.mtu), node.devices_at, plain=True)
             put_value(node.keys, "mtu", MappingEntry(number, number, name="mtu"))
         disk = machines.install_disk(self._theirs[node.name])
         if disk:
-            put_value(node.keys, "disk", _entry(disk, node.at))
+            put_value(node.keys, "disk", text_entry(disk, node.at))
         known = [key for key in _KEY_ORDER if key in node.keys.entries]
         unordered = [key for key in node.keys.entries if key not in known]
         node.keys.entries = {key: node.keys.entries[key] for key in (*known, *unordered)}
-        key = ScalarNode("nodes", node.at, plain=False, span=(0, 0))
+        key = new_scalar("nodes", node.at)
         self._building.append("nodes", node.keys, key)
 
     def _put(self, path: str, text: str) -> None:
-        self._building.set_value(path, _entry(text, self._at, path))
+        self._building.set_value(path, text_entry(text, self._at, path))
 
     def _put_list(self, path: str, texts: Iterable[str]) -> None:
         value = build_node(list(texts), self._at)
         if isinstance(value, SequenceNode) and value.items:
-            key = ScalarNode(path, self._at, plain=False, span=(0, 0))
+            key = new_scalar(path, self._at)
             self._building.set_value(path, MappingEntry(key, value, name=path))
 
     def _text(self, path: str) -> str:
         node: object = self._building.tree
         for step in path.split("."):
-            node = node.get(step) if isinstance(node, Tree) else None
+            node = node.get(step) if isinstance(node, MappingNode) else None
         return node.text if isinstance(node, ScalarNode) else ""
 
     # --- patches ----------------------------------------------------------------------------
@@ -343,22 +341,17 @@ def _missing_san_patches(node: ForeignNode, ours: Configuration) -> list[Foreign
     return patches
 
 
-def _append_patch(tree: Tree, path: str, patch: ForeignPatch) -> None:
+def _append_patch(tree: MappingNode, path: str, patch: ForeignPatch) -> None:
     node: object = tree
     for step in path.split("."):
-        node = node.get(step) if isinstance(node, Tree) else None
+        node = node.get(step) if isinstance(node, MappingNode) else None
     if isinstance(node, SequenceNode):
         node.items.append(deepcopy(patch.document))
         return
-    key = ScalarNode(path, patch.at, plain=False, span=(0, 0))
+    key = new_scalar(path, patch.at)
     put_value(
         tree, path, MappingEntry(key, SequenceNode(patch.at, [deepcopy(patch.document)]), name=path)
     )
-
-
-def _entry(text: str, at: Position, name: str = "") -> MappingEntry:
-    value = ScalarNode(text, at, plain=False, span=(0, 0))
-    return MappingEntry(value, value, name=name)
 
 
 def _platform_of(reference: str) -> str:
@@ -462,11 +455,11 @@ def _compare_values(
     before: object, after: object, label: str, path: tuple[str, ...]
 ) -> Iterator[tuple[str, str, str]]:
     if isinstance(before, dict) or isinstance(after, dict):
-        before, after = _mapping(before), _mapping(after)
+        before, after = as_mapping(before), as_mapping(after)
         for key in [*before, *(key for key in after if key not in before)]:
             yield from _compare_values(before.get(key), after.get(key), label, (*path, key))
     elif path[-1:] in (("certSANs",), ("certExtraSANs",)):
-        if set(_list(before)) != set(_list(after)):
+        if set(as_texts(before)) != set(as_texts(after)):
             yield f"{label} {'.'.join(path)}", _text(before), _text(after)
     elif before != after:
         yield f"{label} {'.'.join(path)}", _text(before), _text(after)
@@ -487,17 +480,13 @@ def order_differences(
     for node_patches in patches.values():
         for index, first in enumerate(node_patches):
             for second in node_patches[index + 1 :]:
-                if second.scope != "all" or first.scope == "all" or first.place[0] < 0:
+                if second.scope != "all" or first.scope == "all" or first.index[0] < 0:
                     continue
                 for path in shared_paths(first, second):
                     key = (first.label, second.label, path)
                     if key not in seen:
                         seen.add(key)
                         yield first, second, path
-
-
-def _mapping(value: object) -> dict[str, object]:
-    return value if isinstance(value, dict) else {}
 
 
 def _document_label(document: object) -> str:
@@ -512,10 +501,6 @@ def _text(value: object) -> str:
     return value if isinstance(value, str) else json.dumps(value, ensure_ascii=False)
 
 
-def _list(value: object) -> list[str]:
-    return [str(item) for item in value] if isinstance(value, list) else []
-
-
 _REPOSITORY = "https://github.com/example/example"
 _SPARE_ADDRESSES = 8
 
@@ -527,13 +512,13 @@ def fill_placeholders(building: ConfigDraft, taken: set[str]) -> None:
     cidr = network.get("node_cidr") if isinstance(network, MappingNode) else None
     free = _free_addresses(cidr.text, taken) if isinstance(cidr, ScalarNode) else []
     for path, text in zip(("gateways.internal", "gateways.dns"), free, strict=False):
-        building.set_value(path, _placeholder_entry(text, at))
-    building.set_value("repository.url", _placeholder_entry(_REPOSITORY, at))
+        building.set_value(path, text_entry(text, at))
+    building.set_value("repository.url", text_entry(_REPOSITORY, at))
     nodes = building.tree.get("nodes")
     for index, node in enumerate(nodes.items if isinstance(nodes, SequenceNode) else []):
         if isinstance(node, MappingNode):
             mac = f"02:00:00:00:{index // 256:02x}:{index % 256:02x}"
-            put_value(node, "mac_addr", _placeholder_entry(mac, at))
+            put_value(node, "mac_addr", text_entry(mac, at))
 
 
 def _free_addresses(cidr: str, taken: set[str]) -> list[str]:
@@ -546,8 +531,3 @@ def _free_addresses(cidr: str, taken: set[str]) -> list[str]:
     first = max(int(network.network_address) + 1, last - len(taken) - _SPARE_ADDRESSES)
     texts = [str(network[number - int(network.network_address)]) for number in range(first, last)]
     return [text for text in reversed(texts) if text not in taken]
-
-
-def _placeholder_entry(text: str, at: Position) -> MappingEntry:
-    value = ScalarNode(text, at, plain=False, span=(0, 0))
-    return MappingEntry(value, value)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass, field
 from typing import Literal
 
-from stockman.config.convert.draft import ConfigDraft
+from stockman.config.convert.draft import ConfigDraft, text_scalar
 from stockman.config.convert.output import ConvertedKey, KeyState
 from stockman.config.source.tree import (
     MappingEntry,
@@ -16,6 +16,7 @@ from stockman.config.source.tree import (
     TreeNode,
     Unreadable,
     decode_text,
+    to_plain_data,
 )
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.compatibility import talos_lines
@@ -24,9 +25,10 @@ from stockman.model.pattern import pattern
 from stockman.model.problem import Problem, Problems, Severity
 from stockman.model.secret import is_encrypted
 from stockman.model.version import Version
+from stockman.talos.documents import Document
 from stockman.talos.imports.go_template import UnsupportedTemplate
-from stockman.talos.machine.inputs import Document
 from stockman.talos.patches.patch import Patch
+from stockman.talos.schematic import ImageSchematic, read_schematic, schematic_id
 
 PatchScope = Literal["all", "controller", "worker", "node"]
 PatchOrder = Literal["specific", "talhelper"]
@@ -41,7 +43,7 @@ class ForeignPatch:
     label: str
     """The name the user knows: its file name, or the path of its key."""
     scope: PatchScope
-    place: tuple[int, int]
+    index: tuple[int, int]
     """Index of the patch in its scope, and of the document in the patch."""
     document: MappingNode
     written: Patch | None = None
@@ -86,7 +88,7 @@ class ForeignCluster:
     contract: str = "1.13"
     order: PatchOrder = "specific"
     nodes: list[ForeignNode] = field(default_factory=list)
-    said: dict[str, dict[ConvertedKey, None]] = field(default_factory=dict)
+    outcomes: dict[str, dict[ConvertedKey, None]] = field(default_factory=dict)
     """What became of each key, by key."""
     problems: Problems = field(default_factory=Problems)
     notes: list[str] = field(default_factory=list)
@@ -97,7 +99,7 @@ class ForeignCluster:
 
     def record(self, key: str, at: Position, state: KeyState, how: str) -> None:
         """Record what became of a key. A key that is left out is no longer `taken`."""
-        known = self.said.setdefault(key, {})
+        known = self.outcomes.setdefault(key, {})
         if state == "left out":
             for carried in [carried for carried in known if carried.state == "taken"]:
                 del known[carried]
@@ -109,18 +111,16 @@ def build_node(value: object, at: Position) -> TreeNode:
     """Return a value as a tree whose nodes all have one position."""
     if isinstance(value, dict):
         entries = {
-            str(key): MappingEntry(_build_scalar(str(key), at), build_node(item, at))
+            str(key): MappingEntry(new_scalar(str(key), at), build_node(item, at))
             for key, item in value.items()
         }
         return MappingNode(at, entries)
     if isinstance(value, list | tuple):
         return SequenceNode(at, [build_node(item, at) for item in value])
     if isinstance(value, str):
-        return _build_scalar(value, at)
+        return new_scalar(value, at)
     text = "null" if value is None else str(value)
-    return ScalarNode(
-        text.lower() if isinstance(value, bool) else text, at, plain=True, span=(0, 0)
-    )
+    return new_scalar(text.lower() if isinstance(value, bool) else text, at, plain=True)
 
 
 def build_document(value: Document, at: Position) -> MappingNode:
@@ -133,7 +133,7 @@ def nest_value(path: str, value: TreeNode, at: Position | None = None) -> Mappin
     """Return a document that has a value at a path of keys."""
     for key in reversed(path.split(".")):
         value = MappingNode(
-            at or value.at, {key: MappingEntry(_build_scalar(key, at or value.at), value)}
+            at or value.at, {key: MappingEntry(new_scalar(key, at or value.at), value)}
         )
     return value if isinstance(value, MappingNode) else MappingNode(value.at)
 
@@ -168,8 +168,15 @@ def source_files(node: TreeNode) -> set[str]:
     return files
 
 
-def _build_scalar(text: str, at: Position) -> ScalarNode:
-    return ScalarNode(text, at, plain=False, span=(0, 0))
+def new_scalar(text: str, at: Position, *, plain: bool = False) -> ScalarNode:
+    """Return a scalar that was not written in any file."""
+    return ScalarNode(text, at, plain=plain, span=(0, 0))
+
+
+def text_entry(text: str, at: Position, name: str = "") -> MappingEntry:
+    """Return an entry with a text that was not written in any file."""
+    value = new_scalar(text, at)
+    return MappingEntry(value, value, name=name)
 
 
 NEWEST_SUPPORTED_CONTRACT = (1, 13)
@@ -362,3 +369,97 @@ def _plain_text_problem(name: str) -> Problem:
         f"{BUNDLE_NAMES[True]})",
         severity=Severity.WARNING,
     )
+
+
+_REFERENCE = pattern(
+    r"(?P<host>[^/]+)/(?:(?P<platform>[a-z]+)-)?installer(?P<secure>-secureboot)?"
+    r"/(?P<id>[0-9a-f]{64})"
+)
+
+
+@dataclass(slots=True)
+class FactoryInstaller:
+    """An installer image, and the node keys that select it."""
+
+    reference: str
+    platform: str
+    at: Position
+    keys: dict[str, MappingEntry] = field(default_factory=dict)
+
+
+@dataclass(slots=True)
+class SchematicKeys:
+    """The node keys that select a schematic, and its ID."""
+
+    id: str
+    at: Position
+    keys: dict[str, MappingEntry]
+
+    def installer(
+        self, host: str, mode: str, version: str, *, secureboot: bool
+    ) -> FactoryInstaller:
+        """Return the factory's installer for this schematic."""
+        secured = "-secureboot" if secureboot else ""
+        keys = self.keys | (_secureboot_entries(self.at) if secureboot else {})
+        reference = f"{host}/{mode}-installer{secured}/{self.id}:{version}"
+        return FactoryInstaller(reference=reference, platform=mode, at=self.at, keys=keys)
+
+
+def parse_installer(url: ScalarNode, version: str, *, secureboot: bool) -> FactoryInstaller | None:
+    """Parse an installer reference without a tag. None: it is not from an image factory."""
+    match = _REFERENCE.fullmatch(url.text)
+    if match is None:
+        return None
+    keys = {"schematic_id": MappingEntry(url, text_scalar(match["id"], url), name="talosImageURL")}
+    if match["secure"] or secureboot:
+        keys |= _secureboot_entries(url.at)
+    return FactoryInstaller(
+        reference=f"{url.text}:{version}",
+        platform=match["platform"] or "metal",
+        at=url.at,
+        keys=keys,
+    )
+
+
+def schematic_keys(node: TreeNode | None, otherwise: ScalarNode) -> SchematicKeys | None:
+    """Return the keys for an inline schematic; without one, for the default image."""
+    written = to_plain_data(node) if node is not None else {"customization": {}}
+    schematic = read_schematic(written, Problems(), None) if isinstance(written, dict) else None
+    if schematic is None:
+        return None
+    at = otherwise.at if node is None else node.at
+    wanted_id = schematic_id(schematic)
+    if node is not None and schematic == ImageSchematic(
+        extensions=schematic.extensions, kernel_args=schematic.kernel_args
+    ):
+        keys = _schematic_entries(node, schematic)
+        if keys:
+            return SchematicKeys(wanted_id, at, keys)
+    if node is not None and schematic != ImageSchematic():
+        return SchematicKeys(
+            wanted_id, at, {"talos.schematic": MappingEntry(new_scalar("schematic", at), node)}
+        )
+    text = new_scalar(wanted_id, at)
+    return SchematicKeys(
+        wanted_id, at, {"schematic_id": MappingEntry(new_scalar("schematic", at), text)}
+    )
+
+
+def _schematic_entries(node: TreeNode, schematic: ImageSchematic) -> dict[str, MappingEntry]:
+    """Return extensions and kernel arguments as lists."""
+    custom = node.get("customization") if isinstance(node, MappingNode) else None
+    if not isinstance(custom, MappingNode):
+        return {}
+    keys: dict[str, MappingEntry] = {}
+    extensions, arguments = custom.get("systemExtensions"), custom.get("extraKernelArgs")
+    names = extensions.get("officialExtensions") if isinstance(extensions, MappingNode) else None
+    if schematic.extensions and names is not None:
+        keys["talos.extensions"] = MappingEntry(new_scalar("schematic", names.at), names)
+    if schematic.kernel_args and arguments is not None:
+        keys["talos.kernel_args"] = MappingEntry(new_scalar("schematic", arguments.at), arguments)
+    return keys
+
+
+def _secureboot_entries(at: Position) -> dict[str, MappingEntry]:
+    value = new_scalar("true", at, plain=True)
+    return {"secureboot": MappingEntry(new_scalar("secureboot", at), value)}

@@ -12,12 +12,12 @@ from dataclasses import dataclass, field, replace
 from stockman.config.rules.nodes import OWNED, OWNED_KINDS
 from stockman.config.source.tree import (
     MappingEntry,
+    MappingNode,
     ScalarNode,
     SequenceNode,
     TreeNode,
     to_plain_data,
 )
-from stockman.config.source.tree import MappingNode as Tree
 from stockman.model.origin import Position
 from stockman.talos.imports.configurations import Configuration, DocumentKey, value_at
 from stockman.talos.imports.foreign import (
@@ -41,7 +41,7 @@ _DocumentValue = tuple[tuple[str, str], tuple[str, ...]]
 
 def patch_source(patch: ForeignPatch) -> PatchSource:
     """Return what identifies a patch, whichever node it is for."""
-    return patch.scope, patch.place
+    return patch.scope, patch.index
 
 
 def assign_levels(
@@ -122,7 +122,7 @@ def shared_paths(first: ForeignPatch, second: ForeignPatch) -> Iterator[str]:
                 yield f"{' '.join(filter(None, first_document))} {path}".strip()
 
 
-def document_values(document: Tree) -> Iterator[_DocumentValue]:
+def document_values(document: MappingNode) -> Iterator[_DocumentValue]:
     """Yield every value of a document as the document's key and the value's path."""
     kind, name = document.get("kind"), document.get("name")
     identity = (
@@ -245,7 +245,9 @@ class PatchTrimmer:
         self.foreign.record(known, _position_at(patch.document, path), "changed", _DONE_BY_STOCKMAN)
         return True
 
-    def _without_known_names(self, document: Tree, holders: list[ForeignNode]) -> Tree:
+    def _without_known_names(
+        self, document: MappingNode, holders: list[ForeignNode]
+    ) -> MappingNode:
         """Remove list items that every machine has anyway."""
         for path in [path for path in leaf_paths(document) if is_unordered(path)]:
             known = [
@@ -289,12 +291,12 @@ def _item_names(value: object) -> set[str]:
     return {str(item) for item in value} if isinstance(value, list) else set()
 
 
-def _without_known_items(node: Tree, path: tuple[str, ...], known: set[str]) -> Tree:
+def _without_known_items(node: MappingNode, path: tuple[str, ...], known: set[str]) -> MappingNode:
     """Return a document without the known items of the list at a path."""
     key, *remaining = path
     entry = node.entries[key]
     value: TreeNode = entry.value
-    if remaining and isinstance(value, Tree):
+    if remaining and isinstance(value, MappingNode):
         value = _without_known_items(value, tuple(remaining), known)
     elif isinstance(value, SequenceNode):
         kept = [
@@ -303,7 +305,9 @@ def _without_known_items(node: Tree, path: tuple[str, ...], known: set[str]) -> 
             if not isinstance(item, ScalarNode) or item.text not in known
         ]
         value = SequenceNode(value.at, kept)
-    return Tree(node.at, {**node.entries, key: MappingEntry(entry.key, value, name=entry.name)})
+    return MappingNode(
+        node.at, {**node.entries, key: MappingEntry(entry.key, value, name=entry.name)}
+    )
 
 
 def _as_set(value: object) -> object:
@@ -321,7 +325,7 @@ def _find_secret(node: TreeNode) -> str | None:
 def _find_secret_key(node: TreeNode) -> str | None:
     if isinstance(node, ScalarNode):
         return None
-    if isinstance(node, Tree):
+    if isinstance(node, MappingNode):
         for key, entry in node.entries.items():
             if key in _SECRET_KEYS and isinstance(entry.value, ScalarNode) and entry.value.text:
                 return f"a secret ({key})"
@@ -332,8 +336,8 @@ def _find_secret_key(node: TreeNode) -> str | None:
 
 
 def _remove_values(
-    node: Tree, path: tuple[str, ...], removed: list[tuple[str, ...]]
-) -> Tree | None:
+    node: MappingNode, path: tuple[str, ...], removed: list[tuple[str, ...]]
+) -> MappingNode | None:
     """Return a document without some of its values; None: nothing is left."""
     if path in removed:
         return None
@@ -342,16 +346,16 @@ def _remove_values(
         inner = (*path, key)
         if inner in removed:
             continue
-        if not isinstance(entry.value, Tree) or "$patch" in entry.value.entries:
+        if not isinstance(entry.value, MappingNode) or "$patch" in entry.value.entries:
             entries[key] = entry
             continue
         remaining = _remove_values(entry.value, inner, removed)
         if remaining is not None and (remaining.entries or not entry.value.entries):
             entries[key] = MappingEntry(entry.key, remaining, name=entry.name, via=entry.via)
-    return Tree(node.at, entries) if entries else None
+    return MappingNode(node.at, entries) if entries else None
 
 
-def _has_content(document: Tree, identity: DocumentKey) -> bool:
+def _has_content(document: MappingNode, identity: DocumentKey) -> bool:
     if identity[0] == "v1alpha1":
         return bool(set(document.entries) - {"version"})
     return bool(set(document.entries) - {"apiVersion", "kind", "name"}) or identity[0] in (
@@ -362,11 +366,11 @@ def _has_content(document: Tree, identity: DocumentKey) -> bool:
     )
 
 
-def _position_at(document: Tree, path: tuple[str, ...]) -> Position:
+def _position_at(document: MappingNode, path: tuple[str, ...]) -> Position:
     node: TreeNode = document
     at = document.at
     for step in path:
-        entry = node.entries.get(step) if isinstance(node, Tree) else None
+        entry = node.entries.get(step) if isinstance(node, MappingNode) else None
         if entry is None:
             return at
         node, at = entry.value, entry.key.at

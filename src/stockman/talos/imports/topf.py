@@ -17,6 +17,7 @@ from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.origin import Position
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
+from stockman.talos.documents import Document
 from stockman.talos.imports.foreign import (
     ForeignCluster,
     ForeignNode,
@@ -24,6 +25,7 @@ from stockman.talos.imports.foreign import (
     ListFiles,
     PatchScope,
     ReadFile,
+    SchematicKeys,
     check_kubernetes_version,
     import_bundle,
     invalid_patch_problem,
@@ -31,17 +33,17 @@ from stockman.talos.imports.foreign import (
     list_items,
     missing_file_problem,
     missing_key_problem,
+    new_scalar,
     no_nodes_problem,
     not_a_mapping_problem,
     read_text,
+    schematic_keys,
     set_contract,
     template_problem,
 )
 from stockman.talos.imports.go_template import Data, UnsupportedTemplate, render_template
-from stockman.talos.imports.installer import SchematicKeys, schematic_keys
 from stockman.talos.imports.talhelper.node_keys import patch_target
 from stockman.talos.machine.gen_config import GenConfigOptions, generate_config
-from stockman.talos.machine.inputs import Document
 from stockman.talos.machine.inputs import new_document as kind
 from stockman.talos.patches.patch import InvalidValue, Patch, read_documents
 
@@ -161,13 +163,15 @@ class _TopfReader:
         self._node_key(keys, "name", f"nodes[{index}].host", node.entries["host"], name)
         if isinstance(address, ScalarNode):
             self._node_key(keys, "address", f"nodes[{index}].ip", node.entries["ip"], address)
-        flag = ScalarNode("true" if is_controller else "false", role.at, plain=True, span=(0, 0))
+        flag = new_scalar("true" if is_controller else "false", role.at, plain=True)
         self._node_key(keys, "controller", f"nodes[{index}].role", node.entries["role"], flag)
         schematic = self._schematic(index, node, name)
         for path, entry in (schematic.keys if schematic is not None else {}).items():
             put_value(keys, path, entry)
         if self._is_true(node, "secureboot"):
-            put_value(keys, "secureboot", MappingEntry(name, _flag(name.at)))
+            put_value(
+                keys, "secureboot", MappingEntry(name, new_scalar("true", name.at, plain=True))
+            )
         self._record_remaining(index, node)
         data = _mapping(node.get("data"))
         foreign.nodes.append(
@@ -337,7 +341,7 @@ class _TopfReader:
 
     def _put(self, path: str, key: str, text: str) -> None:
         entry = self._tree.entries[key]
-        value = ScalarNode(text, entry.value.at, plain=False, span=(0, 0))
+        value = new_scalar(text, entry.value.at)
         self._foreign.building.set_value(path, MappingEntry(entry.key, value, name=key))
         if path != "talos.contract":
             self._foreign.record(key, entry.key.at, "taken", path)
@@ -356,10 +360,6 @@ class _TopfReader:
 
 def _key_state(text: str) -> Literal["changed", "left out"]:
     return "changed" if text == "changed" else "left out"
-
-
-def _flag(at: Position) -> ScalarNode:
-    return ScalarNode("true", at, plain=True, span=(0, 0))
 
 
 def _mapping(node: object) -> Document:

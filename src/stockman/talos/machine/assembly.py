@@ -17,16 +17,24 @@ from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.model.secret import Secret, SecretForm
 from stockman.model.version import Version
+from stockman.talos.documents import Document
 from stockman.talos.go_yaml import dump
-from stockman.talos.machine.configuration import machine_documents
-from stockman.talos.machine.inputs import NO_FILES, Document
+from stockman.talos.machine.configuration import machine_documents, unresolved_problem
+from stockman.talos.machine.inputs import NO_FILES
 from stockman.talos.machine.origins import OriginSources
 from stockman.talos.machine.patch_sets import PatchSet
 from stockman.talos.patches.apply import apply_patches, documents_of
-from stockman.talos.patches.documents import V1ALPHA1, ConfigDocument
+from stockman.talos.patches.decode import V1ALPHA1, ConfigDocument
 from stockman.talos.patches.patch import PatchRefused
-from stockman.talos.patches.schema import MINORS, load_schema
-from stockman.talos.patches.tree import Branch, Items, Leaf, Tree, plain_value
+from stockman.talos.patches.schema import (
+    MINORS,
+    Branch,
+    Leaf,
+    Tree,
+    load_schema,
+    map_leaves,
+    plain_value,
+)
 from stockman.talos.secrets.bundle import SecretsBundle
 from stockman.talos.validation.report import RuntimeMode
 from stockman.talos.validation.validate import validate
@@ -191,12 +199,12 @@ class AssembledConfiguration:
 
     def reveal_trees(self) -> tuple[Branch, ...]:
         """Return the documents with secrets in plain text; raises Refused for references."""
-        return tuple(_reveal_branch(tree) for tree in self.canonical())
+        return tuple(map_leaves(tree, _reveal_leaf) for tree in self.canonical())
 
     def validate(self, mode: RuntimeMode) -> Problems:
         """Return the problems that Talos would report; secret references count as values."""
         documents = (
-            ConfigDocument(kind=document.kind, tree=_traced_branch(document.tree))
+            ConfigDocument(kind=document.kind, tree=map_leaves(document.tree, _reveal_known))
             for document in self.documents
         )
         return validate(documents, self.minor, mode)
@@ -267,42 +275,17 @@ def _fields(tree: Branch) -> dict[str, object]:
     return {key: plain_value(item) for key, item in tree.items()}
 
 
-def _traced_branch(tree: Branch) -> Branch:
-    return Branch(tree.origin, {key: _traced_tree(item) for key, item in tree.items()})
+def _reveal_known(leaf: Leaf) -> Leaf:
+    return Leaf(leaf.value.reveal(), leaf.origin) if isinstance(leaf.value, Secret) else leaf
 
 
-def _traced_tree(tree: Tree) -> Tree:
-    if isinstance(tree, Branch):
-        return _traced_branch(tree)
-    if isinstance(tree, Items):
-        return Items(tree.origin, [_traced_tree(item) for item in tree])
-    return Leaf(tree.value.reveal(), tree.origin) if isinstance(tree.value, Secret) else tree
-
-
-def _reveal_branch(tree: Branch) -> Branch:
-    return Branch(tree.origin, {key: _reveal_tree(item) for key, item in tree.items()})
-
-
-def _reveal_tree(tree: Tree) -> Tree:
-    if isinstance(tree, Branch):
-        return _reveal_branch(tree)
-    if isinstance(tree, Items):
-        return Items(tree.origin, [_reveal_tree(item) for item in tree])
-    if not isinstance(tree.value, Secret):
-        return tree
-    if tree.value.form is not SecretForm.LITERAL:
-        raise Refused(_unresolved_problem(tree.value, tree.origin))
-    return Leaf(tree.value.reveal(), tree.origin)
-
-
-def _unresolved_problem(secret: Secret, origin: Origin) -> Problem:
-    return Problem(
-        code="secret.unresolved",
-        what="a secret of the machine configuration is an unresolved reference",
-        where=origin.name if origin.is_derived else origin.at,
-        why=f"{secret.reference} is a reference; the machine would use it literally as the secret",
-        fix="resolve references before the configuration is written",
-    )
+def _reveal_leaf(leaf: Leaf) -> Leaf:
+    if not isinstance(leaf.value, Secret):
+        return leaf
+    if leaf.value.form is not SecretForm.LITERAL:
+        where = leaf.origin.name if leaf.origin.is_derived else leaf.origin.at
+        raise Refused(unresolved_problem(leaf.value, where))
+    return Leaf(leaf.value.reveal(), leaf.origin)
 
 
 _NODE_DOCUMENTS = frozenset(

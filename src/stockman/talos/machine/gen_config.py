@@ -6,7 +6,7 @@ Every tool that generates machine configurations starts from it; differences are
 from __future__ import annotations
 
 from stockman.model.record import record
-from stockman.talos.machine.inputs import Document
+from stockman.talos.documents import Document
 from stockman.talos.machine.v1alpha1 import AUDIT_POLICY, NO_LOAD_BALANCING, POD_SECURITY
 
 BUNDLE_PATHS: tuple[tuple[str, ...], ...] = (

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import base64
 from collections.abc import Iterator, Mapping
 from ipaddress import IPv4Address
 from types import MappingProxyType
@@ -16,11 +15,9 @@ from stockman.model.origin import Origin
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
 from stockman.model.version import Version
+from stockman.talos.documents import Document, encode_base64
 from stockman.talos.schematic import FactoryImage
 from stockman.talos.secrets.bundle import SecretsBundle
-
-Document = dict[str, object]
-"""One document of a configuration; confidential leaves are `Secret`s."""
 
 NO_FILES: Mapping[str, str] = MappingProxyType({})
 _DNS_INDEX = 10
@@ -117,22 +114,13 @@ def new_document(kind: str, **fields: object) -> Document:
 
 def encode_pair(pair: CertificateAndKey, *, with_key: bool) -> Document:
     """Return a certificate and, for controllers, its key in the form of the v1alpha1 document."""
-    key: object = Secret(_base64(pair.key.reveal())) if with_key else ""
-    return {"crt": _base64(pair.crt), "key": key}
+    key: object = Secret(encode_base64(pair.key.reveal())) if with_key else ""
+    return {"crt": encode_base64(pair.crt), "key": key}
 
 
 def encode_key(pem: Secret) -> Secret:
     """Return a key in the form of the v1alpha1 document."""
-    return Secret(_base64(pem.reveal()))
-
-
-def encode_text(text: str) -> str:
-    """Return a certificate in the form of the v1alpha1 document."""
-    return _base64(text)
-
-
-def _base64(text: str) -> str:
-    return base64.b64encode(text.encode()).decode("ascii")
+    return Secret(encode_base64(pem.reveal()))
 
 
 _SOPS_MARK = "ENC[AES256_GCM,"

@@ -14,10 +14,9 @@ from stockman.crypto.pem import CertificateAndKey
 from stockman.model.desired import Desired, Node
 from stockman.model.origin import Origin, Position, Traced
 from stockman.model.secret import Secret
-from stockman.talos.machine.inputs import Document
-from stockman.talos.machine.network import ALIAS
-from stockman.talos.machine.registries import mirror_hosts
-from stockman.talos.patches.tree import Branch, Items, Leaf, Tree
+from stockman.talos.documents import Document
+from stockman.talos.machine.network import ALIAS, mirror_hosts
+from stockman.talos.patches.schema import Branch, Items, Leaf, Tree
 from stockman.talos.secrets.bundle import SecretsBundle
 
 BY_TALOS = "as Talos has it"

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field
 
 from stockman.config.rules.nodes import FILE_MARK, owned_key_problems
-from stockman.config.source.tree import ScalarNode
-from stockman.config.source.tree import TreeNode as Source
+from stockman.config.source.tree import ScalarNode, TreeNode
 from stockman.model.desired import Cluster, Desired, Node
 from stockman.model.errors import StockmanError
 from stockman.model.names import NodeName
@@ -61,7 +60,7 @@ class PatchSet:
 class PatchLocations:
     """Where patches are written in the configuration files."""
 
-    nodes: Mapping[Position, Source]
+    nodes: Mapping[Position, TreeNode]
     """Parsed patches by position."""
     referenced: ResolvePatchFile
     text_place: TextPosition
@@ -171,7 +170,7 @@ def _with_position(problem: Problem, patch: Patch) -> Problem:
     )
 
 
-def _read_documents(patch: Patch) -> tuple[Source, ...]:
+def _read_documents(patch: Patch) -> tuple[TreeNode, ...]:
     from stockman.talos.patches.apply import read_patch
 
     return read_patch(patch)

@@ -11,7 +11,8 @@ from stockman.model.desired import Node
 from stockman.model.machine import DiskSelector, SystemVolume, Volume
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
-from stockman.talos.machine.inputs import Document, MachineInputs, certificate_text, new_document
+from stockman.talos.documents import Document
+from stockman.talos.machine.inputs import MachineInputs, certificate_text, new_document
 from stockman.talos.schematic import desired_schematic
 
 _TYPES = {

@@ -3,15 +3,9 @@
 from __future__ import annotations
 
 from stockman.model.component import all_component_facts
-from stockman.talos.machine.inputs import (
-    Document,
-    MachineInputs,
-    encode_key,
-    encode_pair,
-    file_text,
-)
-from stockman.talos.machine.network import host_dns_fields, network_section
-from stockman.talos.machine.registries import registry_section
+from stockman.talos.documents import Document
+from stockman.talos.machine.inputs import MachineInputs, encode_key, encode_pair, file_text
+from stockman.talos.machine.network import host_dns_fields, network_section, registry_section
 from stockman.talos.machine.storage import (
     RUNTIME,
     RUNTIME_FILE,

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 from stockman.model.pattern import pattern
+from stockman.talos.documents import as_mapping, as_mappings, as_text, as_texts
 from stockman.talos.migration.draft import (
     ConfigDraft,
     EditNature,
     Plain,
-    as_mapping,
-    as_mappings,
-    as_text,
-    as_texts,
     decode_base64,
     select_fields,
 )
@@ -155,13 +152,12 @@ def _endpoint(draft: ConfigDraft, *, port_is_free: bool) -> None:
     draft.take("cluster.controlPlane", reason)
     fields = select_fields({"clusterName": name, **section}, "clusterName", "endpoint")
     required = {key: value for key, value in fields.items() if value}
-    if required:
-        draft.put("KubeClusterConfig", required, reason)
+    draft.put("KubeClusterConfig", required, reason)
 
 
 def _keys(draft: ConfigDraft) -> None:
     reason = "the CA of the aggregation layer moves to KubeAggregatorCAConfig, in plain PEM"
-    pair = as_mapping(draft.take("cluster.aggregatorCA", reason))
+    pair = draft.take_section("cluster.aggregatorCA", reason)
     if pair:
         issuing = {"cert": decode_base64(pair.get("crt")), "key": decode_base64(pair.get("key"))}
         draft.put("KubeAggregatorCAConfig", {"issuingCA": issuing}, reason)
@@ -186,7 +182,7 @@ def _service_account(draft: ConfigDraft) -> None:
     if not endpoint or not draft.has("cluster.serviceAccount"):
         return
     reason = "the service account key moves to KubeServiceAccountConfig, in plain PEM"
-    key = as_mapping(draft.take("cluster.serviceAccount", reason)).get("key")
+    key = draft.take_section("cluster.serviceAccount", reason).get("key")
     issuer = {"privateKey": decode_base64(key), "issuerURL": endpoint}
     draft.put("KubeServiceAccountConfig", {"issuer": issuer}, reason)
 
@@ -221,8 +217,7 @@ def _api_server(draft: ConfigDraft) -> bool:
     if not draft.fragment and not draft.adopt:
         # Startup probes are anonymous.
         fields["startupProbes"] = False
-    if fields:
-        draft.put("KubeAPIServerConfig", fields, reason)
+    draft.put("KubeAPIServerConfig", fields, reason)
     _admission(draft, section)
     _authorizers(draft, section)
     if configures_authentication(arguments) or not draft.fragment:
@@ -279,13 +274,17 @@ def _program(draft: ConfigDraft, name: str, kind: str, *more: str) -> None:
         return
     reason = f"cluster.{name} moves to {kind}"
     draft.take(f"cluster.{name}", reason)
-    off = as_mapping(draft.take(switch, reason)).get("disabled")
+    enabled = _enabled(as_mapping(draft.take(switch, reason)))
     if draft.get("machine.controlPlane") == {}:
         draft.take("machine.controlPlane", "it is empty", EditNature.REMOVED)
-    enabled: Plain = {} if off is None else {"enabled": not off}
     fields = enabled | select_fields(section, *_POD, *more)
-    if fields:
-        draft.put(kind, fields, reason)
+    draft.put(kind, fields, reason)
+
+
+def _enabled(section: Plain) -> Plain:
+    """Return `disabled` as the field `enabled`; empty if it is not set."""
+    off = section.get("disabled")
+    return {} if off is None else {"enabled": not off}
 
 
 def _pod_obstacle(section: Plain, draft: ConfigDraft) -> str | None:
@@ -310,25 +309,22 @@ def _proxy(draft: ConfigDraft) -> None:
         return
     reason = "kube-proxy moves to KubeProxyConfig"
     draft.take("cluster.proxy", reason)
-    off = section.get("disabled")
-    enabled: Plain = {} if off is None else {"enabled": not off}
+    enabled = _enabled(section)
     draft.put("KubeProxyConfig", enabled | select_fields(section, "image", "mode"), reason)
 
 
 def _names(draft: ConfigDraft) -> None:
     reason = "CoreDNS moves to KubeCoreDNSConfig"
-    section = as_mapping(draft.take("cluster.coreDNS", reason))
-    off = section.get("disabled")
-    enabled: Plain = {} if off is None else {"enabled": not off}
+    section = draft.take_section("cluster.coreDNS", reason)
+    enabled = _enabled(section)
     fields = enabled | select_fields(section, "image")
-    if fields:
-        draft.put("KubeCoreDNSConfig", fields, reason)
+    draft.put("KubeCoreDNSConfig", fields, reason)
 
 
 def _manifests(draft: ConfigDraft) -> None:
     reason = "external manifests move to KubeExternalManifestConfig"
     taken = {name for kind, name in draft.configuration if kind == "KubeExternalManifestConfig"}
-    headers = as_mapping(draft.take("cluster.extraManifestHeaders", reason))
+    headers = draft.take_section("cluster.extraManifestHeaders", reason)
     common: Plain = {"headers": headers} if headers else {}
     for key in [key for key in draft.configuration if key[0] == "KubeExternalManifestConfig"]:
         if common and key[1].startswith("custom-cni"):
@@ -359,11 +355,10 @@ def _manifests(draft: ConfigDraft) -> None:
 
 def _talos_access(draft: ConfigDraft) -> None:
     reason = "access of pods to the Talos API moves to KubeTalosAPIAccessConfig"
-    section = as_mapping(draft.take("machine.features.kubernetesTalosAPIAccess", reason))
+    section = draft.take_section("machine.features.kubernetesTalosAPIAccess", reason)
     if section.get("enabled") is True or draft.fragment:
         fields = select_fields(section, "allowedRoles", "allowedKubernetesNamespaces")
-        if fields:
-            draft.put("KubeTalosAPIAccessConfig", fields, reason)
+        draft.put("KubeTalosAPIAccessConfig", fields, reason)
 
 
 CONTROL_PLANE = "node-role.kubernetes.io/control-plane"
@@ -411,8 +406,7 @@ def _node(draft: ConfigDraft) -> None:
         effect: Plain = {} if schedules is True else {CONTROL_PLANE: "NoSchedule"}
         if effect:
             fields["taints"] = {**effect, **as_mapping(fields.get("taints"))}
-    if fields:
-        draft.put("KubeNodeConfig", fields, reason)
+    draft.put("KubeNodeConfig", fields, reason)
 
 
 def _kubelet(draft: ConfigDraft) -> None:
@@ -433,8 +427,7 @@ def _kubelet(draft: ConfigDraft) -> None:
         "defaultRuntimeSeccompProfileEnabled",
         config="extraConfig",
     )
-    if fields:
-        draft.put("KubeletConfig", fields, reason)
+    draft.put("KubeletConfig", fields, reason)
     provider = section.get("credentialProviderConfig")
     if provider:
         draft.put("KubeCredentialProviderConfig", {"configuration": provider}, reason)
@@ -465,8 +458,7 @@ def _network(draft: ConfigDraft) -> None:
             "podSubnets": fields.get("podSubnets") or [_POD_SUBNET],
             "serviceSubnets": fields.get("serviceSubnets") or [_SERVICE_SUBNET],
         }
-    if fields:
-        draft.put("KubeNetworkConfig", fields, reason)
+    draft.put("KubeNetworkConfig", fields, reason)
     if draft.is_controller:
         _plugin(draft, as_mapping(section.get("cni")))
 
@@ -497,7 +489,7 @@ def _plugin(draft: ConfigDraft, plugin: Plain) -> None:
 
 def _authority(draft: ConfigDraft) -> None:
     reason = "the Kubernetes CA moves to KubeAPIServerCAConfig, in plain PEM"
-    pair = as_mapping(draft.take("cluster.ca", reason))
+    pair = draft.take_section("cluster.ca", reason)
     accepted = as_mappings(draft.take("cluster.acceptedCAs", reason))
     trusted = [decode_base64(authority.get("crt")) for authority in accepted]
     fields: Plain = {}
@@ -510,13 +502,12 @@ def _authority(draft: ConfigDraft) -> None:
         trusted.insert(0, decode_base64(pair["crt"]))
     if trusted:
         fields["acceptedCAs"] = trusted
-    if fields:
-        draft.put("KubeAPIServerCAConfig", fields, reason)
+    draft.put("KubeAPIServerCAConfig", fields, reason)
 
 
 def _kubeprism(draft: ConfigDraft) -> None:
     reason = "KubePrism moves to KubePrismConfig"
-    section = as_mapping(draft.take("machine.features.kubePrism", reason))
+    section = draft.take_section("machine.features.kubePrism", reason)
     if section.get("enabled") is True or (draft.fragment and section.get("port")):
         port = section.get("port") or _KUBEPRISM_PORT
         draft.put("KubePrismConfig", {"port": port}, reason)

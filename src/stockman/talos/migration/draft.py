@@ -16,9 +16,10 @@ from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.model.secret import MASK
 from stockman.model.version import Version
-from stockman.talos.patches.documents import V1ALPHA1, ConfigDocument
-from stockman.talos.patches.schema import MINORS, load_schema
-from stockman.talos.patches.tree import Branch, Tree, plain_value
+from stockman.talos.documents import as_mapping, as_text
+from stockman.talos.machine.masking import CONFIDENTIAL
+from stockman.talos.patches.decode import V1ALPHA1, ConfigDocument
+from stockman.talos.patches.schema import MINORS, Branch, Tree, load_schema, plain_value
 
 Plain = dict[str, object]
 """A document or a part of it: mappings, lists and values."""
@@ -106,26 +107,6 @@ def set_value(document: Plain, path: str, value: object) -> None:
             del mapping[step]
 
 
-def as_mapping(value: object) -> Plain:
-    """Return a mapping; empty for other values."""
-    return value if isinstance(value, dict) else {}
-
-
-def as_mappings(value: object) -> list[Plain]:
-    """Return the mappings of a list."""
-    return [item for item in value if isinstance(item, dict)] if isinstance(value, list) else []
-
-
-def as_texts(value: object) -> list[str]:
-    """Return the items of a list as texts."""
-    return [str(item) for item in value] if isinstance(value, list) else []
-
-
-def as_text(value: object) -> str:
-    """Return a text; empty for other values."""
-    return value if isinstance(value, str) else ""
-
-
 def select_fields(source: Plain, *names: str, **renamed: str) -> Plain:
     """Return the existing fields: `names` unchanged, `renamed` as new name = old name."""
     selected = {**{name: name for name in names}, **renamed}
@@ -152,7 +133,7 @@ class ConfigDraft:
     ) -> None:
         self._trees = {document_key(document): document.tree for document in documents}
         self.configuration: Configuration = {
-            key: _mapping(plain_value(tree)) for key, tree in self._trees.items()
+            key: as_mapping(plain_value(tree)) for key, tree in self._trees.items()
         }
         self.fragment = fragment
         """Whether this is a patch: settings that it does not have stay unset."""
@@ -189,7 +170,7 @@ class ConfigDraft:
 
     def section(self, path: str) -> Plain:
         """Return a mapping of the v1alpha1 document; empty if there is none."""
-        return _mapping(value_at(self.v1alpha1, path))
+        return as_mapping(value_at(self.v1alpha1, path))
 
     def take(self, path: str, reason: str, nature: EditNature = EditNature.MOVED) -> object:
         """Remove and return a value of the v1alpha1 document; None: there was none."""
@@ -197,6 +178,16 @@ class ConfigDraft:
         if before is not None:
             self._write(V1ALPHA1_KEY, path, None, reason, nature)
         return before
+
+    def take_section(self, path: str, reason: str) -> Plain:
+        """Remove and return a mapping of the v1alpha1 document; empty if there is none."""
+        return as_mapping(self.take(path, reason))
+
+    def move(self, path: str, kind: str, reason: str, field: str = "") -> None:
+        """Move a value to a document: to one of its fields, or its entries as all fields."""
+        value = self.take(path, reason)
+        if value:
+            self.put(kind, {field: value} if field else as_mapping(value), reason)
 
     def replace(
         self, path: str, after: object, reason: str, nature: EditNature = EditNature.MOVED
@@ -214,7 +205,12 @@ class ConfigDraft:
         name: str = "",
         nature: EditNature = EditNature.MOVED,
     ) -> None:
-        """Add a document, or fields to an existing one, whose values are kept."""
+        """Add a document, or fields to an existing one, whose values are kept.
+
+        A document that would have neither fields nor a name is not added.
+        """
+        if not fields and not name:
+            return
         key = (kind, name)
         present = self.configuration.get(key)
         if present is None:
@@ -273,15 +269,11 @@ class ConfigDraft:
         if path:
             set_value(self.configuration[key], path, deepcopy(after))
         else:
-            self.configuration[key] = _mapping(deepcopy(after))
+            self.configuration[key] = as_mapping(deepcopy(after))
 
 
 def document_key(document: ConfigDocument) -> Key:
     return (document.kind.name, document.name)
-
-
-def _mapping(value: object) -> Plain:
-    return value if isinstance(value, dict) else {}
 
 
 def _join_values(before: object, added: object) -> object:
@@ -297,28 +289,7 @@ def _join_values(before: object, added: object) -> object:
     return before
 
 
-_CONFIDENTIAL = frozenset(
-    {
-        "aescbcEncryptionSecret",
-        "apiToken",
-        "apiUrl",
-        "auth",
-        "clusterSecret",
-        "content",
-        "contents",
-        "identityToken",
-        "key",
-        "manifest",
-        "passphrase",
-        "password",
-        "presharedKey",
-        "privateKey",
-        "secret",
-        "secretboxEncryptionSecret",
-        "token",
-        "uniqueToken",
-    }
-)
+_CONFIDENTIAL = CONFIDENTIAL | {"apiUrl", "content", "contents", "key", "manifest"}
 """Fields whose text is or may contain a secret."""
 _ALL_BELOW = frozenset({"env", "environment", "extraManifestHeaders", "headers", "variables"})
 """Fields where every value may be a secret."""

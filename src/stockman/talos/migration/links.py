@@ -5,16 +5,8 @@ from __future__ import annotations
 from ipaddress import ip_address
 
 from stockman.model.pattern import pattern
-from stockman.talos.migration.draft import (
-    ConfigDraft,
-    EditNature,
-    Plain,
-    as_mapping,
-    as_mappings,
-    as_text,
-    as_texts,
-    select_fields,
-)
+from stockman.talos.documents import as_mapping, as_mappings, as_text, as_texts
+from stockman.talos.migration.draft import ConfigDraft, EditNature, Plain, select_fields
 
 DEFAULT_ROUTES = ("0.0.0.0/0", "::/0")
 _BOND_OPTIONS = (

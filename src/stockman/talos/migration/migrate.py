@@ -37,12 +37,10 @@ from stockman.talos.migration.system import (
     migrate_volume_defaults,
 )
 from stockman.talos.patches.apply import documents_of
-from stockman.talos.patches.decode import Decoder, Path
+from stockman.talos.patches.decode import V1ALPHA1, ConfigDocument, Decoder, Path, decode_document
 from stockman.talos.patches.deletes import PatchDelete, take_deletes
-from stockman.talos.patches.documents import V1ALPHA1, ConfigDocument, decode_document
 from stockman.talos.patches.patch import InvalidValue, path_text
-from stockman.talos.patches.schema import load_schema
-from stockman.talos.patches.tree import Branch, Items, Leaf, Tree
+from stockman.talos.patches.schema import Branch, Items, Leaf, Tree, load_schema
 
 _MIGRATED = derivation("the migration of the contract")
 

@@ -5,14 +5,11 @@ from __future__ import annotations
 import json
 import re
 
+from stockman.talos.documents import as_mapping, as_mappings, as_text, as_texts
 from stockman.talos.migration.draft import (
     ConfigDraft,
     EditNature,
     Plain,
-    as_mapping,
-    as_mappings,
-    as_text,
-    as_texts,
     decode_base64,
     select_fields,
 )
@@ -71,14 +68,9 @@ _CRI_NAME = "machine-files"
 
 def migrate_overlay_and_environment(draft: ConfigDraft) -> None:
     """Migrate KubeSpan and environment variables, contract 1.13."""
-    reason = "KubeSpan moves to KubeSpanConfig"
-    overlay = as_mapping(draft.take("machine.network.kubespan", reason))
-    if overlay:
-        draft.put("KubeSpanConfig", overlay, reason)
+    draft.move("machine.network.kubespan", "KubeSpanConfig", "KubeSpan moves to KubeSpanConfig")
     reason = "environment variables move to EnvironmentConfig"
-    variables = as_mapping(draft.take("machine.env", reason))
-    if variables:
-        draft.put("EnvironmentConfig", {"variables": variables}, reason)
+    draft.move("machine.env", "EnvironmentConfig", reason, "variables")
     if draft.get("machine.network") == {}:
         draft.take("machine.network", "it is empty", EditNature.REMOVED)
 
@@ -101,7 +93,8 @@ def migrate_system(draft: ConfigDraft) -> None:
     """Migrate discovery, installation, DNS, kernel, files and image cache, contract 1.14."""
     _discovery(draft)
     _install(draft)
-    _host_dns(draft)
+    reason = "the DNS cache of the machine moves to ResolverConfig"
+    draft.move("machine.features.hostDNS", "ResolverConfig", reason, "hostDNS")
     _kernel(draft)
     _files(draft)
     _image_cache(draft)
@@ -115,8 +108,7 @@ def _discovery(draft: ConfigDraft) -> None:
             "clusterSecret": draft.take("cluster.secret", reason),
         }
         fields = {key: value for key, value in identity.items() if value is not None}
-        if fields:
-            draft.put("DiscoveryIdentityConfig", fields, reason)
+        draft.put("DiscoveryIdentityConfig", fields, reason)
     _discovery_service(draft)
 
 
@@ -166,8 +158,7 @@ def _install(draft: ConfigDraft) -> None:
         provisioning["wipe"] = install.get("wipe") is True
     if provisioning:
         fields["provisioning"] = provisioning
-    if fields:
-        draft.put("UnattendedInstallConfig", fields, reason)
+    draft.put("UnattendedInstallConfig", fields, reason)
 
 
 def _installation_obstacle(install: Plain, draft: ConfigDraft) -> str | None:
@@ -185,13 +176,6 @@ def _installation_obstacle(install: Plain, draft: ConfigDraft) -> str | None:
     return None
 
 
-def _host_dns(draft: ConfigDraft) -> None:
-    reason = "the DNS cache of the machine moves to ResolverConfig"
-    section = as_mapping(draft.take("machine.features.hostDNS", reason))
-    if section:
-        draft.put("ResolverConfig", {"hostDNS": section}, reason)
-
-
 def _kernel(draft: ConfigDraft) -> None:
     for path, kind, field in (
         ("machine.sysctls", "SysctlConfig", "params"),
@@ -199,10 +183,7 @@ def _kernel(draft: ConfigDraft) -> None:
         ("machine.udev.rules", "UdevRulesConfig", "rules"),
         ("machine.baseRuntimeSpecOverrides", "CRIBaseRuntimeSpecConfig", "overrides"),
     ):
-        reason = f"{path.partition('.')[2]} moves to {kind}"
-        value = draft.take(path, reason)
-        if value:
-            draft.put(kind, {field: value}, reason)
+        draft.move(path, kind, f"{path.partition('.')[2]} moves to {kind}", field)
     modules = as_mappings(draft.get("machine.kernel.modules"))
     names = [as_text(module.get("name")) for module in modules]
     if len(set(names)) != len(names):
@@ -240,7 +221,7 @@ def _files(draft: ConfigDraft) -> None:
 
 def _image_cache(draft: ConfigDraft) -> None:
     reason = "the image cache moves to ImageCacheConfig"
-    section = as_mapping(draft.take("machine.features.imageCache", reason))
+    section = draft.take_section("machine.features.imageCache", reason)
     if section.get("localEnabled") is not None:
         draft.put("ImageCacheConfig", {"local": {"enabled": section["localEnabled"]}}, reason)
 
@@ -348,8 +329,7 @@ def _resolvers(draft: ConfigDraft) -> None:
         search["disableDefault"] = True
     if search:
         fields["searchDomains"] = search
-    if fields:
-        draft.put("ResolverConfig", fields, reason)
+    draft.put("ResolverConfig", fields, reason)
 
 
 def _hosts(draft: ConfigDraft) -> None:
@@ -364,19 +344,18 @@ def _hosts(draft: ConfigDraft) -> None:
 
 def _time(draft: ConfigDraft) -> None:
     reason = "time servers move to TimeSyncConfig"
-    section = as_mapping(draft.take("machine.time", reason))
+    section = draft.take_section("machine.time", reason)
     fields = select_fields(section, "bootTimeout")
     if section.get("disabled") is not None:
         fields["enabled"] = not section["disabled"]
     if section.get("servers"):
         fields["ntp"] = {"servers": section["servers"]}
-    if fields:
-        draft.put("TimeSyncConfig", fields, reason)
+    draft.put("TimeSyncConfig", fields, reason)
 
 
 def migrate_registries(draft: ConfigDraft) -> None:
     reason = "registries move to RegistryMirror-, RegistryAuth- and RegistryTLSConfig documents"
-    section = as_mapping(draft.take("machine.registries", reason))
+    section = draft.take_section("machine.registries", reason)
     for host, settings in as_mapping(section.get("mirrors")).items():
         draft.put("RegistryMirrorConfig", _mirror(as_mapping(settings)), reason, name=host)
     for host, settings in as_mapping(section.get("config")).items():

@@ -4,40 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface
 
 from stockman.model.desired import Cluster, Node
 from stockman.model.machine import Bond, Link, Route, VlanLink
 from stockman.model.record import record
-
-
-@record
-class NodeRoute:
-    """A route other than the default route."""
-
-    network: IPv4Network
-    gateway: IPv4Address
-    metric: int | None = None
-    """None: Talos decides."""
-
-
-@record
-class NodeBond:
-    """A bond of several cards."""
-
-    mode: str
-    members: tuple[str, ...]
-    """Names of its links."""
-    miimon: int = 0
-    """Milliseconds; 0: not set."""
-    up_delay: int = 0
-    down_delay: int = 0
-    lacp_rate: str = ""
-    """Empty: not set."""
-    hash_policy: str = ""
-    """Empty: not set."""
-    unsupported: tuple[str, ...] = ()
-    """Names of further requested options, which no format supports."""
 
 
 @record
@@ -47,8 +18,10 @@ class Interface:
     name: str
     mac: str = ""
     """Selects the card. Empty: it is selected by its name."""
-    bond: NodeBond | None = None
+    bond: Bond | None = None
     """None: not a bond."""
+    members: tuple[str, ...] = ()
+    """Names of the links of a bond."""
     vlan: int | None = None
     """None: not a VLAN."""
     parent: str = ""
@@ -59,7 +32,8 @@ class Interface:
     dhcp: bool = False
     gateway: IPv4Address | None = None
     """None: no default route on this link."""
-    hops: tuple[NodeRoute, ...] = ()
+    hops: tuple[Route, ...] = ()
+    """Routes with a gateway, besides the default route."""
 
 
 @record
@@ -121,7 +95,8 @@ def _node_interfaces(cluster: Cluster, node: Node) -> Iterator[Interface]:
     if node.bond is not None:
         cards = list(_members(node, node.bond, card))
         yield from cards
-        link = Interface(name=node.bond.name, mtu=node.mtu, bond=_bond(node.bond, cards))
+        members = tuple(card.name for card in cards)
+        link = Interface(name=node.bond.name, mtu=node.mtu, bond=node.bond, members=members)
     tag = cluster.network.vlan_tag
     if tag is None:
         yield _with_addresses(cluster, node, link)
@@ -141,22 +116,8 @@ def _members(node: Node, bond: Bond, node_card: Interface) -> Iterator[Interface
         )
 
 
-def _bond(bond: Bond, cards: list[Interface]) -> NodeBond:
-    unsupported = {"ad_select": bond.ad_select, "min_links": bond.min_links}
-    return NodeBond(
-        mode=bond.mode,
-        members=tuple(card.name for card in cards),
-        miimon=bond.miimon,
-        up_delay=bond.up_delay,
-        down_delay=bond.down_delay,
-        lacp_rate=bond.lacp_rate or "",
-        hash_policy=bond.hash_policy or "",
-        unsupported=tuple(name for name, value in unsupported.items() if value is not None),
-    )
-
-
 def _with_addresses(cluster: Cluster, node: Node, link: Interface) -> Interface:
-    hops = tuple(_routes(node.routes))
+    hops = _routes(node.routes)
     if cluster.network.addressing == "dhcp":
         return replace(link, dhcp=True, hops=hops)
     gateway = cluster.network.default_gateway
@@ -171,7 +132,7 @@ def _extra_interfaces(node: Node, link: Link) -> Iterator[Interface]:
         mtu=link.mtu,
         addresses=link.addresses,
         dhcp=link.dhcp,
-        hops=tuple(_routes(link.routes)),
+        hops=_routes(link.routes),
     )
     yield from (_vlan_interface(link.name, vlan) for vlan in link.vlans)
 
@@ -184,15 +145,13 @@ def _vlan_interface(parent: str, vlan: VlanLink) -> Interface:
         mtu=vlan.mtu,
         addresses=vlan.addresses,
         dhcp=vlan.dhcp,
-        hops=tuple(_routes(vlan.routes)),
+        hops=_routes(vlan.routes),
     )
 
 
-def _routes(routes: tuple[Route, ...]) -> Iterator[NodeRoute]:
-    """Yield routes with a gateway; Talos derives on-link routes from the addresses."""
-    for route in routes:
-        if route.gateway is not None:
-            yield NodeRoute(network=route.network, gateway=route.gateway, metric=route.metric)
+def _routes(routes: tuple[Route, ...]) -> tuple[Route, ...]:
+    """Return routes with a gateway; Talos derives on-link routes from the addresses."""
+    return tuple(route for route in routes if route.gateway is not None)
 
 
 def _mac_by_name(node: Node, name: str) -> str:

@@ -9,21 +9,22 @@ from stockman.config.source.tree import MappingNode, ScalarNode, SequenceNode, T
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems
 from stockman.model.record import record
-from stockman.talos.patches.decode import Decoder, Path
+from stockman.talos.patches.decode import (
+    V1ALPHA1,
+    ConfigDocument,
+    Decoder,
+    Path,
+    check_no_timestamps,
+    combine_documents,
+    decode_document,
+    raw_text,
+)
 from stockman.talos.patches.deletes import (
     JsonOperation,
     PatchDelete,
     apply_delete,
     apply_operations,
     take_deletes,
-)
-from stockman.talos.patches.documents import (
-    V1ALPHA1,
-    ConfigDocument,
-    check_no_timestamps,
-    combine_documents,
-    decode_document,
-    raw_text,
 )
 from stockman.talos.patches.merge import merge_documents
 from stockman.talos.patches.patch import (
@@ -33,14 +34,15 @@ from stockman.talos.patches.patch import (
     path_text,
     read_documents,
 )
-from stockman.talos.patches.schema import TypeSchema, load_schema
-from stockman.talos.patches.tree import (
+from stockman.talos.patches.schema import (
     Branch,
     TracedMapping,
     TracedScalar,
     TracedSequence,
     Tree,
+    TypeSchema,
     as_node,
+    load_schema,
 )
 
 _NULLS_SKIPPED = 12

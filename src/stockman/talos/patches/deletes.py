@@ -9,8 +9,16 @@ from stockman.model.origin import Origin, Position
 from stockman.model.pattern import pattern
 from stockman.model.record import record
 from stockman.talos.patches.patch import InvalidValue
-from stockman.talos.patches.schema import SchemaType, TypeSchema
-from stockman.talos.patches.tree import Branch, Items, Leaf, Tree, plain_value
+from stockman.talos.patches.schema import (
+    Branch,
+    Items,
+    Leaf,
+    SchemaType,
+    Tree,
+    TypeSchema,
+    copy_tree,
+    plain_value,
+)
 
 V1ALPHA1 = "v1alpha1"
 _PATCH_KEY = "$patch"
@@ -181,6 +189,10 @@ def apply_delete(
     return result if isinstance(result, Branch) else document
 
 
+def _without_key(branch: Branch, key: str) -> Branch:
+    return Branch(branch.origin, {name: item for name, item in branch.items() if name != key})
+
+
 class _Deletion:
     def __init__(self, schema: TypeSchema, delete: PatchDelete) -> None:
         self._delete = delete
@@ -195,7 +207,9 @@ class _Deletion:
             branch = tree if isinstance(tree, Branch) else None
             return self._from_struct(type_, branch, path)
         if type_.kind == "any":
-            return self._from_any(tree, path)
+            if not isinstance(tree, Branch):
+                raise _NotFound
+            return self._from_map(type_, tree, path)
         if type_.kind == "map" and isinstance(tree, Branch):
             return self._from_map(type_.element, tree, path)
         if type_.kind in ("list", "bytes"):
@@ -219,9 +233,7 @@ class _Deletion:
         if not remaining:
             if branch is None:
                 return None
-            return Branch(
-                branch.origin, {key: item for key, item in branch.items() if key != first}
-            )
+            return _without_key(branch, first)
         value = self.without(field.type, branch.get(first) if branch else None, remaining)
         if branch is None or value is None:
             return branch
@@ -232,21 +244,11 @@ class _Deletion:
         if first not in branch:
             raise _NotFound
         if not remaining:
-            return Branch(
-                branch.origin, {key: item for key, item in branch.items() if key != first}
-            )
+            return _without_key(branch, first)
         value = self.without(element, branch[first], remaining)
         return Branch(
             branch.origin, {**branch, first: value if value is not None else branch[first]}
         )
-
-    def _from_any(self, tree: Tree | None, path: tuple[str, ...]) -> Tree:
-        if not isinstance(tree, Branch) or path[0] not in tree:
-            raise _NotFound
-        first, remaining = path[0], path[1:]
-        if not remaining:
-            return Branch(tree.origin, {key: item for key, item in tree.items() if key != first})
-        return Branch(tree.origin, {**tree, first: self._from_any(tree[first], remaining)})
 
     def _from_list(self, type_: SchemaType, tree: Tree | None, path: tuple[str, ...]) -> Tree:
         delete = self._delete
@@ -307,7 +309,7 @@ class JsonOperation:
 
 def apply_operations(document: Branch, operations: tuple[JsonOperation, ...]) -> Branch:
     """Return the document after all operations; the argument is not changed."""
-    root: Tree = _copy_tree(document)
+    root: Tree = copy_tree(document)
     for operation in operations:
         root = _OperationRunner(root, operation).run()
     if not isinstance(root, Branch):
@@ -351,7 +353,7 @@ class _OperationRunner:
 
     def _value(self) -> Tree:
         value = self._operation.value
-        return Leaf(None, self._operation.origin) if value is None else _copy_tree(value)
+        return Leaf(None, self._operation.origin) if value is None else copy_tree(value)
 
     def _source_value(self, path: str) -> Tree:
         parent, key = self._parent(path)
@@ -365,7 +367,7 @@ class _OperationRunner:
         if self._operation.op == "move":
             self._remove(path)
             return value
-        return _copy_tree(value)
+        return copy_tree(value)
 
     def _add(self, path: str, value: Tree) -> None:
         parent, key = self._parent(path)
@@ -450,14 +452,6 @@ class _OperationRunner:
             fix="check the path, or write the patch as a strategic merge patch",
             at=operation.origin.at,
         )
-
-
-def _copy_tree(tree: Tree) -> Tree:
-    if isinstance(tree, Branch):
-        return Branch(tree.origin, {key: _copy_tree(item) for key, item in tree.items()})
-    if isinstance(tree, Items):
-        return Items(tree.origin, [_copy_tree(item) for item in tree])
-    return tree
 
 
 def _equal(ours: object, theirs: object) -> bool:

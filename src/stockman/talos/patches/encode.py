@@ -19,8 +19,7 @@ from stockman.talos.patches.scalars import (
     parse_prefix,
     parse_url,
 )
-from stockman.talos.patches.schema import NUMBERS, SchemaType
-from stockman.talos.patches.tree import UNWRITTEN, Branch, Items, Leaf, Tree
+from stockman.talos.patches.schema import NUMBERS, UNWRITTEN, Branch, Items, Leaf, SchemaType, Tree
 
 REDACTED = "******"
 """Shown instead of a masked key."""

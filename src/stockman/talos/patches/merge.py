@@ -9,8 +9,7 @@ from stockman.model.secret import Secret
 from stockman.talos.patches import encode
 from stockman.talos.patches.patch import InvalidValue, path_text
 from stockman.talos.patches.scalars import merge_urls, parse_url
-from stockman.talos.patches.schema import NUMBERS, SchemaType, TypeSchema
-from stockman.talos.patches.tree import Branch, Items, Leaf, Tree
+from stockman.talos.patches.schema import NUMBERS, Branch, Items, Leaf, SchemaType, Tree, TypeSchema
 
 Path = tuple[str | int, ...]
 _NETWORK_TYPES = ("Addr", "AddrPort", "Prefix")

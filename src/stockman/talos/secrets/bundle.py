@@ -13,6 +13,7 @@ from stockman.crypto.pem import CertificateAndKey, encode_pem
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.model.version import Version
+from stockman.talos.documents import encode_base64
 
 if TYPE_CHECKING:
     from stockman.crypto.certificates import RandomBytes
@@ -128,7 +129,7 @@ def bundle_text(bundle: SecretsBundle) -> Secret:
                 "etcd": _encode_pair(certs.etcd),
                 "k8s": _encode_pair(certs.k8s),
                 "k8saggregator": _encode_pair(certs.k8saggregator),
-                "k8sserviceaccount": {"key": _base64(certs.k8sserviceaccount.reveal())},
+                "k8sserviceaccount": {"key": encode_base64(certs.k8sserviceaccount.reveal())},
                 "os": _encode_pair(certs.os),
             },
         }
@@ -168,11 +169,7 @@ def _random_text(random_bytes: RandomBytes) -> Secret:
 
 
 def _encode_pair(pair: CertificateAndKey) -> dict[str, str]:
-    return {"crt": _base64(pair.crt), "key": _base64(pair.key.reveal())}
-
-
-def _base64(text: str) -> str:
-    return base64.b64encode(text.encode()).decode("ascii")
+    return {"crt": encode_base64(pair.crt), "key": encode_base64(pair.key.reveal())}
 
 
 _PLACEHOLDER_BYTES = b"\1" * _RANDOM_BYTES

@@ -8,8 +8,8 @@ from enum import Enum
 
 from stockman.model.origin import Origin
 from stockman.model.problem import Problem, Problems, Severity
-from stockman.talos.patches.documents import V1ALPHA1, ConfigDocument
-from stockman.talos.patches.tree import Branch, Items, Leaf, Tree
+from stockman.talos.patches.decode import V1ALPHA1, ConfigDocument
+from stockman.talos.patches.schema import Branch, Items, Leaf, Tree
 
 
 class RuntimeMode(Enum):

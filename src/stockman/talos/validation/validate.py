@@ -10,11 +10,16 @@ from stockman.model.errors import StockmanError
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problem, Problems
 from stockman.talos.patches.apply import load_documents
-from stockman.talos.patches.decode import Decoder, Path, unknown_field_error
-from stockman.talos.patches.documents import V1ALPHA1, ConfigDocument, decode_document
+from stockman.talos.patches.decode import (
+    V1ALPHA1,
+    ConfigDocument,
+    Decoder,
+    Path,
+    decode_document,
+    unknown_field_error,
+)
 from stockman.talos.patches.patch import InvalidValue, path_text, read_documents
-from stockman.talos.patches.schema import SchemaType, TypeSchema, load_schema
-from stockman.talos.patches.tree import UNWRITTEN, Tree
+from stockman.talos.patches.schema import UNWRITTEN, SchemaType, Tree, TypeSchema, load_schema
 from stockman.talos.validation import (
     kubernetes_documents,
     link_documents,

@@ -10,7 +10,7 @@ from typing import cast
 from stockman.model.errors import StockmanError
 from stockman.talos.go_yaml import dump
 from stockman.talos.patches.apply import load_documents
-from stockman.talos.patches.tree import plain_value
+from stockman.talos.patches.schema import plain_value
 from stockman_lab.talos.config.documents import documents
 from stockman_lab.talos.config.values import Tree, mapping
 

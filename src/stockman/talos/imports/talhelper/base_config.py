@@ -7,12 +7,17 @@ from itertools import count
 
 from stockman.config.convert.draft import text_scalar
 from stockman.config.source.tree import MappingEntry, MappingNode, ScalarNode, to_plain_data
-from stockman.talos.imports.foreign import list_items
+from stockman.talos.documents import Document, as_mapping, as_mappings, as_texts
+from stockman.talos.imports.foreign import (
+    FactoryInstaller,
+    list_items,
+    parse_installer,
+    schematic_keys,
+)
 from stockman.talos.imports.go_template import UnsupportedTemplate, is_template, render_template
-from stockman.talos.imports.installer import FactoryInstaller, parse_installer, schematic_keys
 from stockman.talos.imports.talhelper.node_keys import NEWEST_VERSION, NodeKey, TalhelperNode
 from stockman.talos.machine.gen_config import GenConfigOptions, generate_config
-from stockman.talos.machine.inputs import Document, new_document
+from stockman.talos.machine.inputs import new_document
 from stockman.talos.machine.inputs import new_document as kind
 
 _MULTIDOC = (1, 12)
@@ -232,31 +237,31 @@ def device_documents(devices: list[Document]) -> list[Document]:
     named = _name_devices(devices)
     documents: list[Document] = [*_aliases(named)]
     for device, name in named:
-        bond = _mapping(device, "bond")
+        bond = as_mapping(device.get("bond"))
         if bond:
             documents.append(
                 new_document("BondConfig", name=name, **_bond(bond, name), **_common_fields(device))
             )
     for device, name in named:
         if device.get("dhcp") is True:
-            documents += _dhcp(name, _mapping(device, "dhcpOptions"))
+            documents += _dhcp(name, as_mapping(device.get("dhcpOptions")))
     for device, name in named:
-        if address := _mapping(device, "vip").get("ip"):
+        if address := as_mapping(device.get("vip")).get("ip"):
             documents.append(new_document("Layer2VIPConfig", name=address, link=name))
     for device, name in named:
         common = _common_fields(device)
         if common and not any(key in device for key in _SPECIAL):
             documents.append(new_document("LinkConfig", name=name, **common))
     for device, name in named:
-        for vlan in _mappings(device, "vlans"):
+        for vlan in as_mappings(device.get("vlans")):
             documents += _vlan(vlan, name)
     for device, name in named:
-        if tunnel := _mapping(device, "wireguard"):
+        if tunnel := as_mapping(device.get("wireguard")):
             documents.append(
                 new_document("WireguardConfig", name=name, **tunnel, **_common_fields(device))
             )
     for device, name in named:
-        if bridge := _mapping(device, "bridge"):
+        if bridge := as_mapping(device.get("bridge")):
             documents.append(
                 new_document("BridgeConfig", name=name, **_bridge(bridge), **_common_fields(device))
             )
@@ -287,11 +292,11 @@ def _name_devices(devices: list[Document]) -> list[tuple[Document, str]]:
 
 def _aliases(named: list[tuple[Document, str]]) -> Iterator[Document]:
     for device, name in named:
-        match = _expression(_mapping(device, "deviceSelector"))
+        match = _expression(as_mapping(device.get("deviceSelector")))
         if match:
             yield new_document("LinkAliasConfig", name=name, selector={"match": match})
     for device, name in named:
-        members = _mappings(_mapping(device, "bond"), "deviceSelectors")
+        members = as_mappings(as_mapping(device.get("bond")).get("deviceSelectors"))
         for index, selector in enumerate(members):
             match = _expression(selector)
             if match:
@@ -310,18 +315,18 @@ def _expression(selector: Document) -> str:
 
 
 def _bond(bond: Document, name: str) -> Document:
-    members = len(_mappings(bond, "deviceSelectors"))
-    links = [*_texts(bond, "interfaces"), *(f"{name}-m{index}" for index in range(members))]
+    members = len(as_mappings(bond.get("deviceSelectors")))
+    links = [*as_texts(bond.get("interfaces")), *(f"{name}-m{index}" for index in range(members))]
     fields = {new: bond[old] for old, new in _BOND_FIELDS.items() if bond.get(old) not in (None, 0)}
     return {"links": links, **fields} if links else fields
 
 
 def _bridge(bridge: Document) -> Document:
-    fields: Document = {"links": _texts(bridge, "interfaces")}
-    stp = _mapping(bridge, "stp")
+    fields: Document = {"links": as_texts(bridge.get("interfaces"))}
+    stp = as_mapping(bridge.get("stp"))
     if "enabled" in stp:
         fields["stp"] = {"enabled": stp["enabled"]}
-    if _mapping(bridge, "vlan").get("vlanFiltering") is True:
+    if as_mapping(bridge.get("vlan")).get("vlanFiltering") is True:
         fields["vlan"] = {"filtering": True}
     return fields
 
@@ -332,8 +337,8 @@ def _vlan(vlan: Document, parent: str) -> Iterator[Document]:
         "VLANConfig", name=name, vlanID=vlan.get("vlanId"), parent=parent, **_common_fields(vlan)
     )
     if vlan.get("dhcp") is True:
-        yield from _dhcp(name, _mapping(vlan, "dhcpOptions"))
-    if address := _mapping(vlan, "vip").get("ip"):
+        yield from _dhcp(name, as_mapping(vlan.get("dhcpOptions")))
+    if address := as_mapping(vlan.get("vip")).get("ip"):
         yield new_document("Layer2VIPConfig", name=address, link=name)
 
 
@@ -350,10 +355,10 @@ def _common_fields(device: Document) -> Document:
     fields: Document = {}
     if device.get("mtu"):
         fields["mtu"] = device["mtu"]
-    addresses = _texts(device, "addresses")
+    addresses = as_texts(device.get("addresses"))
     if addresses:
         fields["addresses"] = [{"address": _with_prefix(address)} for address in addresses]
-    routes = [_route(route) for route in _mappings(device, "routes")]
+    routes = [_route(route) for route in as_mappings(device.get("routes"))]
     if routes:
         fields["routes"] = routes
     return fields
@@ -373,18 +378,3 @@ def _route(route: Document) -> Document:
         if route.get(key):
             fields[key] = route[key]
     return fields
-
-
-def _mapping(value: Document, key: str) -> Document:
-    section = value.get(key)
-    return section if isinstance(section, dict) else {}
-
-
-def _mappings(value: Document, key: str) -> list[Document]:
-    items = value.get(key)
-    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
-
-
-def _texts(value: Document, key: str) -> list[str]:
-    items = value.get(key)
-    return [str(item) for item in items] if isinstance(items, list) else []
