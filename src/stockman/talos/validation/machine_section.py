@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stockman.talos.credentials.roles import TalosRole
 from stockman.talos.patches.scalars import parse_url
 from stockman.talos.validation.report import ConfigValue, RuntimeMode
 from stockman.talos.validation.shared_rules import (
