@@ -34,7 +34,6 @@ def test_files_are_named_by_platform_architecture_and_form() -> None:
     assert IMAGE.url("iso") == f"{base}/nocloud-amd64.iso"
     assert other.url("iso") == f"{base}/metal-arm64-secureboot.iso"
     assert other.url("uki.efi") == f"{base}/metal-arm64-secureboot-uki.efi"
-    assert IMAGE.pxe_url == f"https://factory.talos.dev/pxe/{EMPTY_ID}/v1.13.9/nocloud-amd64"
 
 
 def test_a_factory_of_ones_own_keeps_its_port() -> None:

@@ -372,17 +372,8 @@ class FactoryImage:
         """Return the URL of the image file."""
         separator = "-" if form == "uki.efi" else "."
         file = f"{self.platform}-{self.architecture}{self._secured}{separator}{form}"
-        return f"{self._base}/image/{self.schematic}/{self.version.tagged}/{file}"
-
-    @property
-    def pxe_url(self) -> str:
-        """URL of the script that boots the image over the network."""
-        kind = f"{self.platform}-{self.architecture}{self._secured}"
-        return f"{self._base}/pxe/{self.schematic}/{self.version.tagged}/{kind}"
-
-    @property
-    def _base(self) -> str:
-        return self.factory_url.rstrip("/")
+        base = self.factory_url.rstrip("/")
+        return f"{base}/image/{self.schematic}/{self.version.tagged}/{file}"
 
 
 _DIGITS = 8

@@ -6,7 +6,7 @@ places with the patches it has to pass. Otherwise it is copied to each node.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from stockman.config.rules.nodes import OWNED, OWNED_KINDS
@@ -157,7 +157,6 @@ _SECRET_KEYS = frozenset(
 )
 _DONE_BY_STOCKMAN = "stockman sets this by default"
 _IS_SECRET = "it contains {}, which would be unencrypted here"
-_IsRemoved = Callable[[DocumentKey, tuple[str, ...], Position], bool]
 
 
 @dataclass(slots=True)

@@ -53,10 +53,6 @@ _PATCH = pattern(r".*\.ya?ml(\.tpl)?")
 _ENDPOINT = pattern(r"https://(\d+(?:\.\d+){3}):6443/?")
 _SCHEMATIC = pattern(r"[0-9a-f]{64}")
 _PLAIN_SCHEMATIC = "376567988ad370138ad8b2698212367b8edcb69b5fd68c80be1f2ec7d603b4ba"
-_KNOWN_KEYS = (
-    *("clusterName", "clusterEndpoint", "kubernetesVersion", "talosVersion", "schematicId"),
-    *("factory", "platform", "secureboot", "patchesDir", "secretsPath", "nodes", "data"),
-)
 _TEMPLATE_DATA_NOTE = "values for templates, which were rendered"
 
 

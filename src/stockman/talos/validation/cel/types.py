@@ -9,8 +9,6 @@ from typing import NamedTuple
 from stockman.model.package_file import read_package_text
 from stockman.model.record import record
 
-_PARAMETRIZED = ("list", "map", "optional", "type")
-
 
 class CelType(NamedTuple):
     """A type: its name and type parameters."""
