@@ -10,7 +10,7 @@ from stockman.crypto.sops.files import decrypt, encrypt
 from stockman.crypto.sops.forms import file_format, parse_plaintext
 from stockman.crypto.sops.scalars import CommentText, value_bytes, value_type
 from stockman.crypto.sops.selectors import EncryptionSettings, Selector
-from stockman.crypto.sops.slots import walk_slots
+from stockman.crypto.sops.values import walk_slots
 from stockman.model.errors import StockmanError
 from tests.crypto.generated import Made
 from tests.crypto.keys_at_hand import OWNER, QUANTUM, fresh

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 _ALPHABET = "qpzry9x8gf2tvdw0s3jn54khce6mua7l"
 _GENERATOR = (0x3B6A57B2, 0x26508E6D, 0x1EA119FA, 0x3D4233DD, 0x2A1462B3)
@@ -11,7 +11,9 @@ _CHECKSUM_LENGTH = 6
 
 def encode_bech32(prefix: str, data: bytes) -> str:
     """Encode data in lower case with a prefix, without the length limit of Bech32."""
-    values = list(_to_quintets(data))
+    values, remainder = _regroup(data, 8, 5)
+    if len(data) % 5:
+        values.append(remainder)
     return f"{prefix}1" + "".join(
         _ALPHABET[value] for value in [*values, *_checksum(prefix, values)]
     )
@@ -30,35 +32,27 @@ def decode_bech32(text: str) -> tuple[str, bytes]:
         raise ValueError("a character that Bech32 does not have")
     if _polymod([*_expand_prefix(prefix), *values]) != 1:
         raise ValueError("a wrong check sum: a character was lost or mistyped")
-    return prefix, _to_octets(values[:-_CHECKSUM_LENGTH])
-
-
-def _to_octets(values: list[int]) -> bytes:
-    """Convert groups of five bits to bytes; the padding of the last group must be zero."""
-    pending = held = 0
-    data = bytearray()
-    for value in values:
-        pending = (pending << 5 | value) & 0xFFF
-        held += 5
-        if held >= 8:
-            held -= 8
-            data.append(pending >> held & 255)
-    if held >= 5 or pending & (1 << held) - 1:
+    quintets = values[:-_CHECKSUM_LENGTH]
+    octets, padding = _regroup(quintets, 5, 8)
+    if padding or len(quintets) * 5 % 8 >= 5:
         raise ValueError("bits behind its end")
-    return bytes(data)
+    return prefix, bytes(octets)
 
 
-def _to_quintets(data: bytes) -> Iterator[int]:
-    """Split data into groups of five bits, padding the last one with zeros."""
+def _regroup(values: Iterable[int], old: int, new: int) -> tuple[list[int], int]:
+    """Split groups of `old` bits into groups of `new` bits; return them and the remaining bits.
+
+    The remaining bits are shifted to the front of a group.
+    """
     pending = held = 0
-    for octet in data:
-        pending = (pending << 8 | octet) & 0xFFF
-        held += 8
-        while held >= 5:
-            held -= 5
-            yield pending >> held & 31
-    if held:
-        yield pending << (5 - held) & 31
+    groups: list[int] = []
+    for value in values:
+        pending = (pending << old | value) & 0xFFF
+        held += old
+        while held >= new:
+            held -= new
+            groups.append(pending >> held & (1 << new) - 1)
+    return groups, pending << (new - held) & (1 << new) - 1 if held else 0
 
 
 def _checksum(prefix: str, values: list[int]) -> list[int]:

@@ -6,8 +6,8 @@ from stockman.crypto.sops.files import decrypt, encrypt
 from stockman.crypto.sops.paths import ValuePath, format_path, parse_path
 from stockman.crypto.sops.scalars import SopsValue
 from stockman.crypto.sops.selectors import EncryptionSettings
-from stockman.crypto.sops.slots import canonical_bytes
 from stockman.crypto.sops.update import NewValue, set_plaintext_value, set_value
+from stockman.crypto.sops.values import canonical_bytes
 from stockman.model.errors import Refused
 from tests.crypto.keys_at_hand import OWNER, fresh
 

@@ -9,7 +9,7 @@ from stockman.app.secrets.reading import decrypt_file, is_encrypted, read_secret
 from stockman.app.secrets.store import SecretStore
 from stockman.crypto.seal import Seal, matches_file, matches_plaintext
 from stockman.crypto.sops.files import file_metadata
-from stockman.crypto.sops.slots import canonical_bytes
+from stockman.crypto.sops.values import canonical_bytes
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record

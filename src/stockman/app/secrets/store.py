@@ -49,7 +49,7 @@ from stockman.crypto.sops.selectors import (
     SopsConfig,
     read_sops_config,
 )
-from stockman.crypto.sops.slots import canonical_bytes
+from stockman.crypto.sops.values import canonical_bytes
 from stockman.model.record import record
 
 if TYPE_CHECKING:

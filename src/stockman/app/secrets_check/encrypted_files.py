@@ -12,9 +12,8 @@ from stockman.crypto.sops.files import sheet_metadata
 from stockman.crypto.sops.forms import file_format, parse_encrypted
 from stockman.crypto.sops.metadata import Metadata
 from stockman.crypto.sops.selectors import Selector
-from stockman.crypto.sops.slots import Slot, walk_slots
 from stockman.crypto.sops.tree import ParsedFile, SopsScalar
-from stockman.crypto.sops.values import looks_encrypted
+from stockman.crypto.sops.values import Slot, looks_encrypted, walk_slots
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.problem import Problem
 

@@ -6,7 +6,7 @@ import base64
 import binascii
 import hashlib
 import hmac
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 
 from stockman.crypto.age import problems
 from stockman.crypto.hkdf import derive_key
@@ -247,13 +247,6 @@ class ByteStream:
     @property
     def at_end(self) -> bool:
         return not self._held and not self._refill()
-
-    def read_all(self) -> Iterator[bytes]:
-        """Yield everything that is left, in chunks."""
-        if self._held:
-            yield bytes(self._held)
-            self._held = memoryview(b"")
-        yield from self._parts
 
     def peek(self, size: int) -> bytes:
         """Return the next `size` bytes without consuming them; fewer only at the end."""

@@ -22,7 +22,6 @@ from stockman.crypto.sops.metadata import AgeKey, Metadata, format_time, read_me
 from stockman.crypto.sops.problems import Location
 from stockman.crypto.sops.scalars import CommentText, SopsValue, is_text, value_bytes, value_type
 from stockman.crypto.sops.selectors import ENCRYPT_ALL, EncryptionSettings, Matcher
-from stockman.crypto.sops.slots import Slot, compute_mac, walk_slots
 from stockman.crypto.sops.text_edits import (
     add_entry,
     comment_to_item,
@@ -42,7 +41,14 @@ from stockman.crypto.sops.tree import (
     TextEdit,
     apply_edits,
 )
-from stockman.crypto.sops.values import DATA_KEY_BYTES, ValueCipher, looks_encrypted
+from stockman.crypto.sops.values import (
+    DATA_KEY_BYTES,
+    Slot,
+    ValueCipher,
+    compute_mac,
+    looks_encrypted,
+    walk_slots,
+)
 from stockman.model.errors import Denied, StockmanError
 from stockman.model.record import record
 

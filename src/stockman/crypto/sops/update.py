@@ -34,7 +34,6 @@ from stockman.crypto.sops.scalars import (
     values_equal,
 )
 from stockman.crypto.sops.selectors import DEFAULT_INDENT
-from stockman.crypto.sops.slots import Slot, outline, walk_slots
 from stockman.crypto.sops.text_edits import json_text, replace_entry, yaml_text
 from stockman.crypto.sops.tree import (
     METADATA_KEY,
@@ -49,6 +48,7 @@ from stockman.crypto.sops.tree import (
     apply_edits,
     end_index,
 )
+from stockman.crypto.sops.values import Slot, outline, walk_slots
 from stockman.model.errors import NotFound, Refused, StockmanError
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
