@@ -12,8 +12,7 @@ import yaml
 from stockman_lab.kube.flux.kustomize.building import built
 from stockman_lab.kube.flux.kustomize.documents import documents
 from stockman_lab.kube.flux.kustomize.files import Files
-from stockman_lab.kube.flux.manifests import resources
-from stockman_lab.kube.flux.post_build import owned, with_metadata, with_variables
+from stockman_lab.kube.flux.manifests import owned, resources, with_metadata, with_variables
 
 from tests.real.rendered.estates import SOME, Estate, repository
 from tools.pytest_plugin import RealTool

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from stockman_lab.kube.nodes.storage_drivers import StorageDrivers
+from stockman_lab.kube.nodes.provisioning import StorageDrivers
 
 from lab.tests.kube.controllers.playing import CORE, Played, node, played, template
 

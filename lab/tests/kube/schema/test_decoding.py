@@ -8,10 +8,9 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stockman_lab.kube.schema.decoding import decoding_error
+from stockman_lab.kube.schema.decoding import MOST, complaints, decoding_error
 from stockman_lab.kube.schema.reading import TooDeep, Unreadable, read_json
 from stockman_lab.kube.schema.types import Types
-from stockman_lab.kube.schema.unknown import MOST, complaints
 
 from lab.tests.kube.widgets import widget, widgets
 

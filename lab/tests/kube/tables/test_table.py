@@ -57,7 +57,6 @@ def pod(state: dict[str, Any], **status: Any) -> list[Any]:
         ({"running": {}}, "1/1", "Running"),
         ({"waiting": {"reason": "CrashLoopBackOff"}}, "0/1", "CrashLoopBackOff"),
         ({"terminated": {"exitCode": 3}}, "0/1", "ExitCode:3"),
-        ({"terminated": {"exitCode": 137, "signal": 9}}, "0/1", "Signal:9"),
         ({"terminated": {"exitCode": 0, "reason": "Completed"}}, "0/1", "Completed"),
     ],
 )

@@ -13,7 +13,6 @@ from stockman_lab.kube.api.messages import User
 from stockman_lab.kube.failures import Failure
 
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
-MASTERS = "system:masters"
 
 
 def unauthorized() -> Failure:

@@ -7,9 +7,9 @@ from dataclasses import dataclass, replace
 from stockman_lab.kube.access.account_keys import account_key
 from stockman_lab.kube.access.attributes import Attributes, attributes_of, forbidden
 from stockman_lab.kube.access.authenticating import Authentication
-from stockman_lab.kube.access.authorizing import Authorization
 from stockman_lab.kube.access.impersonating import impersonated
 from stockman_lab.kube.access.reviews import handlers
+from stockman_lab.kube.access.roles import Authorization
 from stockman_lab.kube.access.token_requests import token_requests
 from stockman_lab.kube.access.tokens import Tokens
 from stockman_lab.kube.api import answers

@@ -7,8 +7,7 @@ from dataclasses import replace
 from urllib.parse import unquote
 
 from stockman_lab.kube.access.attributes import Attributes, forbidden
-from stockman_lab.kube.access.authorizing import Authorization
-from stockman_lab.kube.access.roles import ACCOUNT
+from stockman_lab.kube.access.roles import ACCOUNT, Authorization
 from stockman_lab.kube.access.tokens import AUTHENTICATED, account_user
 from stockman_lab.kube.api.messages import Request, User
 from stockman_lab.kube.failures import bad_request

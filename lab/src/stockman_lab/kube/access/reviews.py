@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stockman_lab.kube.access.attributes import Attributes
-from stockman_lab.kube.access.authorizing import Authorization
+from stockman_lab.kube.access.roles import Authorization
 from stockman_lab.kube.api.answers import answered
 from stockman_lab.kube.api.call import Call
 from stockman_lab.kube.api.decoding import read_object

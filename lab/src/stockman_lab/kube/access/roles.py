@@ -18,6 +18,7 @@ from stockman_lab.kube.store.store import Store
 _KINDS = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")
 _FAMILIES = tuple(family(ObjectKey(kind, "").key) for kind in _KINDS)
 ACCOUNT = "system:serviceaccount:"
+MASTERS = "system:masters"
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,3 +177,33 @@ def _by(binding: Object, subject: Object, namespace: str) -> str:
         who = f'ServiceAccount "{subject["name"]}/{subject.get("namespace") or namespace}"'
     role = f'{reference.get("kind")} "{reference.get("name")}"'
     return f"RBAC: allowed by {bound} of {role} to {who}"
+
+
+_ALWAYS = frozenset({"/healthz", "/livez", "/readyz"})
+"""Paths that everybody is answered, so that others can see whether the server is well."""
+
+
+@dataclass(frozen=True, slots=True)
+class Decision:
+    """What was decided."""
+
+    allowed: bool
+    reason: str = ""
+
+
+class Authorization:
+    """Decides by roles; masters may do everything."""
+
+    def __init__(self, store: Store) -> None:
+        self.roles = roles_of(store)
+
+    def decide(self, asked: Attributes) -> Decision:
+        """Whether somebody may do something."""
+        if MASTERS in asked.user.groups or asked.path in _ALWAYS:
+            return Decision(True)
+        by = self.roles.allows(asked)
+        return Decision(False) if by is None else Decision(True, by)
+
+    def rules(self, user: User, namespace: str) -> list[Rule]:
+        """What somebody may do in a namespace."""
+        return [one.rule for one in self.roles.held(user, namespace)]

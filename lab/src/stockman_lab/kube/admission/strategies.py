@@ -5,10 +5,73 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from stockman_lab.kube.admission.draft import Draft
-from stockman_lab.kube.admission.jobs import prepare_job
-from stockman_lab.kube.admission.pod_status import prepare_pod
 from stockman_lab.kube.admission.services import prepare_service
-from stockman_lab.kube.objects import Object, metadata_of, written_time
+from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of, written_time
+
+_COUNTED = ("cpu", "memory")
+
+
+def prepare_pod(draft: Draft) -> None:
+    """A pod waits to be placed."""
+    spec = draft.content["spec"]
+    if spec.get("terminationGracePeriodSeconds", 0) < 0:
+        spec["terminationGracePeriodSeconds"] = 1
+    draft.content["status"] = {"phase": "Pending", "qosClass": class_of_service(spec)}
+
+
+def class_of_service(spec: Object) -> str:
+    """Guaranteed, Burstable or BestEffort."""
+    whole = part_of(spec, "resources")
+    if whole.get("requests") or whole.get("limits"):
+        owners = [spec]
+    else:
+        owners = [*entries_of(spec, "containers"), *entries_of(spec, "initContainers")]
+    asked = limited = False
+    guaranteed = bool(owners)
+    for owner in owners:
+        requests = _amounts(part_of(owner, "resources", "requests"))
+        limits = _amounts(part_of(owner, "resources", "limits"))
+        asked |= bool(requests)
+        limited |= bool(limits)
+        guaranteed &= len(limits) == len(_COUNTED) and requests in ({}, limits)
+    if not asked and not limited:
+        return "BestEffort"
+    return "Guaranteed" if guaranteed else "Burstable"
+
+
+def _amounts(resources: Object) -> Object:
+    return {name: resources[name] for name in _COUNTED if resources.get(name) not in (None, "0", 0)}
+
+
+_PREFIX = "batch.kubernetes.io/"
+_OWN = frozenset({f"{_PREFIX}controller-uid", f"{_PREFIX}job-name", "controller-uid", "job-name"})
+
+
+def _before(labels: Object) -> Object:
+    """Labels of a template as its owner gave them."""
+    return {name: label for name, label in labels.items() if name not in _OWN}
+
+
+def prepare_job(draft: Draft) -> None:
+    """Give a new job its selector."""
+    spec = draft.content["spec"]
+    if spec.get("manualSelector"):
+        return
+    uid, name = metadata_of(draft.content)["uid"], draft.name
+    metadata = spec["template"].setdefault("metadata", {})
+    labels = metadata.get("labels")
+    labels = metadata["labels"] = labels if isinstance(labels, dict) else {}
+    labels[f"{_PREFIX}controller-uid"] = uid
+    labels[f"{_PREFIX}job-name"] = name
+    labels["controller-uid"] = uid
+    labels["job-name"] = name
+    own = draft.content["metadata"]
+    if not own.get("labels") or own["labels"] == _before(labels):
+        own["labels"] = dict(labels)
+    selector = spec.get("selector")
+    selector = spec["selector"] = selector if isinstance(selector, dict) else {}
+    selector.setdefault("matchLabels", {})[f"{_PREFIX}controller-uid"] = uid
+
 
 Paths = tuple[tuple[str, ...], ...]
 TEMPLATE_GENERATION = "deprecated.daemonset.template.generation"

@@ -12,16 +12,13 @@ from stockman_lab.kube.api.call import Call
 from stockman_lab.kube.api.negotiating import PROTOBUF, YAML, body_type
 from stockman_lab.kube.failures import Failure, Named, bad_request, invalid
 from stockman_lab.kube.objects import Object, Tree, copied, metadata_of
-from stockman_lab.kube.schema.decoding import decoding_error
-from stockman_lab.kube.schema.defaulting import fill_defaults
-from stockman_lab.kube.schema.nulls import drop_nulls
-from stockman_lab.kube.schema.pruning import prune
+from stockman_lab.kube.schema.decoding import complaints, decoding_error, strict_decoding_error
+from stockman_lab.kube.schema.defaulting import drop_nulls, fill_defaults, prune
 from stockman_lab.kube.schema.reading import TooDeep, Unreadable, read_json
 from stockman_lab.kube.schema.resource import Resource
 from stockman_lab.kube.schema.rewriting import rewritten
 from stockman_lab.kube.schema.tables import builtin
 from stockman_lab.kube.schema.type import Json, Type
-from stockman_lab.kube.schema.unknown import complaints, strict_decoding_error
 from stockman_lab.kube.schema.validating import metadata_error
 
 MOST_BYTES = 3 * (1 << 20)

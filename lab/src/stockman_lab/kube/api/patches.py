@@ -21,11 +21,10 @@ from stockman_lab.kube.api.updating import check_name, write
 from stockman_lab.kube.failures import About, Failure, Named, bad_request, invalid, not_found
 from stockman_lab.kube.objects import Object, Tree, copied, metadata_of
 from stockman_lab.kube.patching.apply import apply
-from stockman_lab.kube.patching.checking import unlike
-from stockman_lab.kube.patching.json_patch import Unpatched, json_patched
-from stockman_lab.kube.patching.merge_patch import merge_patched
+from stockman_lab.kube.patching.json_patch import Unpatched, json_patched, merge_patched
 from stockman_lab.kube.patching.shapes import Unlike
 from stockman_lab.kube.patching.strategic import BadPatch, strategically_patched
+from stockman_lab.kube.patching.typed import unlike
 from stockman_lab.kube.schema.decoding import decoding_error
 from stockman_lab.kube.schema.reading import TooDeep, Unreadable, read_json
 from stockman_lab.kube.schema.type import Json, Type

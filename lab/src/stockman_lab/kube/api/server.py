@@ -26,9 +26,8 @@ from stockman_lab.kube.api.patches import patch
 from stockman_lab.kube.api.routes import NotAnObject, Route, not_allowed, read_route
 from stockman_lab.kube.api.subresources import Handler, answer_subresource
 from stockman_lab.kube.api.surroundings import Cluster, Settings
-from stockman_lab.kube.api.tables import table_of
 from stockman_lab.kube.api.updating import update
-from stockman_lab.kube.api.watching import watched
+from stockman_lab.kube.api.watching import table_of, watched
 from stockman_lab.kube.discovery.discovery import Discovery
 from stockman_lab.kube.failures import Failure
 from stockman_lab.kube.schema.crd import Crd, read_crd

@@ -10,11 +10,24 @@ from stockman_lab.kube.api.listing import read_number, read_version, too_new
 from stockman_lab.kube.api.messages import Response
 from stockman_lab.kube.api.negotiating import JSON
 from stockman_lab.kube.api.selectors import selection
-from stockman_lab.kube.api.tables import table_of
+from stockman_lab.kube.failures import bad_request
 from stockman_lab.kube.objects import Object
 from stockman_lab.kube.schema.rewriting import rewritten
-from stockman_lab.kube.store.entries import compact_json
+from stockman_lab.kube.store.entries import Entry, compact_json
 from stockman_lab.kube.store.watch import Sight, Watch, Wish
+from stockman_lab.kube.tables.table import Include, table
+
+
+def table_of(call: Call, entries: list[Entry], metadata: Object) -> Object:
+    """Objects as rows; raises `Failure`."""
+    asked = call.request.asked("includeObject")
+    try:
+        include = Include(asked) if asked else Include.METADATA
+    except ValueError:
+        raise bad_request(f'unrecognized includeObject value: "{asked}"') from None
+    contents = (entry.content for entry in entries)
+    return table(call.resource, contents, call.around.now, metadata, include)
+
 
 _SHORTEST, _SPREAD = 1800, 1800
 _INITIAL_END = "k8s.io/initial-events-end"

@@ -12,7 +12,6 @@ from stockman_lab.kube.access.builtin_roles import add_builtin_roles
 from stockman_lab.kube.api.messages import Request, Response, User
 from stockman_lab.kube.api.server import Api
 from stockman_lab.kube.api.surroundings import Settings
-from stockman_lab.kube.clusters.programs import program_controllers
 from stockman_lab.kube.controllers.client import Client
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.manager import Controllers
@@ -23,16 +22,13 @@ from stockman_lab.kube.flux.registry import flux_controllers
 from stockman_lab.kube.helm.ceph import ALL, GROUP, CephClusters
 from stockman_lab.kube.nodes import leases
 from stockman_lab.kube.nodes.draining import Draining
-from stockman_lab.kube.nodes.kinds import node_controllers
 from stockman_lab.kube.nodes.kubelet import NODE, usual_outcome
 from stockman_lab.kube.nodes.manifests import apply_manifests, manifest_groups
 from stockman_lab.kube.nodes.own_objects import ServerPlace, keep_own_objects
 from stockman_lab.kube.nodes.pod_running import Outcomes
 from stockman_lab.kube.nodes.setup import NodeSetup
-from stockman_lab.kube.nodes.silence import silent_since
-from stockman_lab.kube.nodes.talos_access import Access, TalosAccounts
+from stockman_lab.kube.nodes.talos_access import Access, TalosAccounts, access_of
 from stockman_lab.kube.nodes.talos_host import TalosHost
-from stockman_lab.kube.nodes.talos_signing import access_of
 from stockman_lab.kube.objects import metadata_of
 from stockman_lab.talos import etcd_member
 from stockman_lab.talos.cosi.facts import nodename
@@ -43,6 +39,56 @@ if TYPE_CHECKING:
     from stockman_lab.talos.config.effective_record import Effective
     from stockman_lab.talos.land import Land
     from stockman_lab.talos.machine import Machine
+from stockman_lab.kube.flux.helm_release import HelmReleases
+from stockman_lab.kube.flux.instance import FluxInstances
+from stockman_lab.kube.helm.acknowledging import Acknowledging, Operators
+from stockman_lab.kube.helm.load_balancers import LoadBalancers
+from stockman_lab.kube.helm.ceph import Trouble, no_trouble
+from stockman_lab.kube.helm.jobs import HelmJobs
+from stockman_lab.kube.nodes.host import Hosts
+from stockman_lab.kube.nodes.kubelet import Kubelets
+from stockman_lab.kube.nodes.provisioning import StorageDrivers, VolumeProvisioners
+from stockman_lab.kube.nodes.scheduler import Scheduler
+
+
+def silent_since(hosts: Hosts, notes: dict[str, str], name: str, now: float) -> float | None:
+    """The moment when a kubelet was first missed, noted the first time. None: it can be heard."""
+    host = hosts.host(name)
+    place = f"silent {name}"
+    if host is not None and host.is_alive:
+        notes.pop(place, None)
+        return None
+    return float(notes.setdefault(place, str(now)))
+
+
+def program_controllers(
+    hosts: Hosts, trouble: Trouble = no_trouble
+) -> tuple[type[Controller], ...]:
+    """What Helm, operators and Flux's releases do in one cluster."""
+    return (
+        type("HelmJobsOfCluster", (HelmJobs,), {"hosts": hosts}),
+        Operators,
+        Acknowledging,
+        LoadBalancers,
+        type("CephOfCluster", (CephClusters,), {"trouble": staticmethod(trouble)}),
+        FluxInstances,
+        HelmReleases,
+    )
+
+
+def node_controllers(
+    hosts: Hosts, outcomes: Outcomes = usual_outcome
+) -> tuple[type[Controller], ...]:
+    """Scheduler, kubelets, what new nodes get, and storage drivers."""
+    told = {"hosts": hosts, "outcomes": staticmethod(outcomes)}
+    return (
+        Scheduler,
+        type("KubeletsOfCluster", (Kubelets,), told),
+        type("SetupOfCluster", (NodeSetup,), {"hosts": hosts}),
+        StorageDrivers,
+        VolumeProvisioners,
+    )
+
 
 _OLDEST = "v1.30.0"
 

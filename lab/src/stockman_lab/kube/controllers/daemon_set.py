@@ -6,12 +6,12 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from stockman_lab.kube.controllers import pods as pod_facts
-from stockman_lab.kube.controllers.amounts import resolved
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller, Surroundings
 from stockman_lab.kube.controllers.node_fitting import daemon_tolerations, should_run
 from stockman_lab.kube.controllers.objects import Change, controller_of, named_key
 from stockman_lab.kube.controllers.ownership import claimed
+from stockman_lab.kube.controllers.pods import resolved
 from stockman_lab.kube.controllers.revisions import kept_history, trim_history
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from stockman_lab.kube.controllers.amounts import resolved
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.deployment_status import (
@@ -15,11 +14,11 @@ from stockman_lab.kube.controllers.deployment_status import (
     replicas,
     status_number,
 )
-from stockman_lab.kube.controllers.hashing import content_hash
 from stockman_lab.kube.controllers.moments import read_time
 from stockman_lab.kube.controllers.objects import Change, controller_of, named_key
 from stockman_lab.kube.controllers.ownership import claimed, controller_reference
-from stockman_lab.kube.controllers.pods import touched_owners
+from stockman_lab.kube.controllers.pods import resolved, touched_owners
+from stockman_lab.kube.controllers.revisions import content_hash
 from stockman_lab.kube.objects import Object, copied, metadata_of, part_of
 
 _REVISION = "deployment.kubernetes.io/revision"

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stockman_lab.kube.controllers.amounts import without_zeros
 from stockman_lab.kube.controllers.moments import read_time
+from stockman_lab.kube.controllers.pods import without_zeros
 from stockman_lab.kube.objects import Object, metadata_of, part_of, written_time
 
 _NO_DEADLINE = 2_147_483_647

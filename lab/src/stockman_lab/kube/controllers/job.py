@@ -295,3 +295,29 @@ def _finished_at(pod: Object) -> float:
         for entry in entries_of(pod, "status", "containerStatuses")
     ]
     return max(times or [read_time(metadata_of(pod).get("creationTimestamp"))])
+
+
+class TtlAfterFinished(Controller):
+    """Deletes jobs whose time is over."""
+
+    name = "ttl-after-finished"
+    component = "ttl-after-finished-controller"
+    watches = ("jobs",)
+
+    def sync(self, key: str) -> None:
+        """Delete a job, now or when it is time."""
+        jobs = self.objects.get("jobs", key)
+        if jobs is None or metadata_of(jobs).get("deletionTimestamp") or not is_ended(jobs):
+            return
+        seconds = part_of(jobs, "spec").get("ttlSecondsAfterFinished")
+        if seconds is None:
+            return
+        ended = max(
+            read_time(entry["lastTransitionTime"])
+            for entry in entries_of(jobs, "status", "conditions")
+            if entry["type"] in {"Complete", "Failed"}
+        )
+        if ended + seconds > self.now:
+            self.look_again(key, ended + seconds, patient=True)
+        else:
+            self.client.delete(jobs, "Foreground")

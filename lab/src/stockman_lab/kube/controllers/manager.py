@@ -10,11 +10,71 @@ from stockman_lab.core.timeline import Arguments
 from stockman_lab.kube.api.server import Api
 from stockman_lab.kube.controllers.client import Client, Refused
 from stockman_lab.kube.controllers.controller import Controller, Retry, Surroundings
-from stockman_lab.kube.controllers.listening import listen, silence
 from stockman_lab.kube.controllers.objects import Change, Objects
 from stockman_lab.kube.controllers.registry import CONTROLLERS
 from stockman_lab.kube.controllers.state import ControllersState
-from stockman_lab.kube.controllers.timings import MOST_TRIES, backoff, latency
+from stockman_lab.kube.store.bell import Bell
+from stockman_lab.kube.store.store import Store
+
+SECONDS: dict[str, tuple[float, float]] = {
+    "sync": (0.005, 0.06),
+    "garbage-collector": (0.05, 0.4),
+    "namespace": (0.1, 0.5),
+    "endpointslice": (0.02, 0.15),
+    "endpoints": (0.02, 0.15),
+    "disruption": (0.01, 0.1),
+    "attachdetach": (0.1, 0.3),
+    "persistentvolume-binder": (0.05, 0.3),
+    "gitrepository": (0.2, 0.9),
+    "ocirepository": (0.3, 1.2),
+    "helmrepository": (0.4, 1.5),
+    "kustomization": (0.05, 0.4),
+}
+"""By controller; those that are not named take as long as `sync` says."""
+LEAST_BACKOFF = 0.005
+MOST_BACKOFF = 1000.0
+MOST_TRIES = 15
+
+
+def latency(controller: str, dice: Dice) -> float:
+    """Seconds from a change until a controller acts on it."""
+    low, high = SECONDS.get(controller, SECONDS["sync"])
+    return dice.between(low, high)
+
+
+def backoff(tries: int) -> float:
+    """Seconds until something that failed so many times is tried again."""
+    return min(LEAST_BACKOFF * 2.0**tries, MOST_BACKOFF)
+
+
+class ToldBell(Bell):
+    """A bell that also calls somebody who does not wait."""
+
+    def __init__(self, listeners: list[Callable[[], None]]) -> None:
+        super().__init__()
+        self.listeners = listeners
+
+    def ring(self) -> None:
+        """Wake all who wait, and call all who listen."""
+        super().ring()
+        for listener in self.listeners:
+            listener()
+
+
+def listen(store: Store, listener: Callable[[], None]) -> None:
+    """Have somebody called at every write; before anybody waits for the bell."""
+    if isinstance(store.bell, ToldBell):
+        store.bell.listeners.append(listener)
+    else:
+        store.bell = ToldBell([listener])
+
+
+def silence(store: Store) -> None:
+    """Wake those who wait, and call nobody any more."""
+    if isinstance(store.bell, ToldBell):
+        store.bell.listeners.clear()
+    store.bell.ring()
+
 
 WORK = "kube.controllers.work"
 AGAIN = "kube.controllers.again"

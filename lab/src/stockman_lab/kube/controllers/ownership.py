@@ -27,14 +27,6 @@ def is_controlled_by(content: Object, owner: Object) -> bool:
     return found is not None and found["uid"] == metadata_of(owner)["uid"]
 
 
-def owner_key(change_of: Object, kind: str) -> str | None:
-    """The key of the controller of an object, if it is of a kind."""
-    found = controller_of(change_of)
-    if found is None or found.get("kind") != kind:
-        return None
-    return f"{metadata_of(change_of).get('namespace')}/{found['name']}"
-
-
 def claimed(owner: Object, plural: str, objects: Objects, client: Client) -> list[Object]:
     """What a workload controls; it adopts what its selector means, and releases other things."""
     selector = part_of(owner, "spec", "selector")

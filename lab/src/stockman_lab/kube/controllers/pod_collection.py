@@ -5,9 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.disrupting import disrupt
 from stockman_lab.kube.controllers.objects import Change, named_key
-from stockman_lab.kube.controllers.pods import phase
+from stockman_lab.kube.controllers.pods import disrupt, phase
 from stockman_lab.kube.objects import metadata_of
 
 _QUARANTINE = 40.0

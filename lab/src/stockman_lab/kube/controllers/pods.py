@@ -3,10 +3,25 @@
 from __future__ import annotations
 
 from stockman_lab.kube.api.object_selectors import selects
+from stockman_lab.kube.controllers.client import Client, Refused
 from stockman_lab.kube.controllers.moments import read_time
 from stockman_lab.kube.controllers.objects import Change, Objects, controller_of, named_key
 from stockman_lab.kube.controllers.ownership import controller_reference
-from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of
+from stockman_lab.kube.objects import Object, Tree, copied, entries_of, metadata_of, part_of
+
+
+def resolved(value: Tree, total: int, *, up: bool) -> int:
+    """`3` or `25%` of so many, rounded up or down."""
+    if isinstance(value, int):
+        return value
+    share = int(str(value).removesuffix("%")) * total
+    return -(-share // 100) if up else share // 100
+
+
+def without_zeros(status: Object) -> Object:
+    """A status without the numbers that are not written when they are nought."""
+    return {name: one for name, one in status.items() if one not in (0, None, [], {})}
+
 
 _ENDED = frozenset({"Succeeded", "Failed"})
 _PHASES = {"Pending": 0, "Unknown": 1, "Running": 2}
@@ -109,3 +124,31 @@ def deletion_order(pod: Object, doubled: int) -> tuple[object, ...]:
         -read_time(metadata_of(pod).get("creationTimestamp")),
         metadata_of(pod)["name"],
     )
+
+
+def disrupt(  # noqa: PLR0913  # the parts of a condition
+    client: Client, pod: Object, reason: str, message: str, now: str, phase: str = ""
+) -> None:
+    """Give a pod the condition that says so."""
+    status = copied(part_of(pod, "status"))
+    conditions = [
+        condition
+        for condition in status.get("conditions") or []
+        if condition["type"] != "DisruptionTarget"
+    ]
+    made = {
+        "type": "DisruptionTarget",
+        "status": "True",
+        "lastProbeTime": None,
+        "lastTransitionTime": now,
+        "reason": reason,
+        "message": message,
+    }
+    status["conditions"] = [*conditions, made]
+    if phase:
+        status["phase"] = phase
+    try:
+        client.update_status(pod, status)
+    except Refused as why:
+        if not why.is_absent:
+            raise

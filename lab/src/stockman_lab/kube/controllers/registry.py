@@ -11,14 +11,13 @@ from stockman_lab.kube.controllers.deployment import Deployments
 from stockman_lab.kube.controllers.disruption import Disruptions
 from stockman_lab.kube.controllers.endpoints import EndpointSlices
 from stockman_lab.kube.controllers.garbage import GarbageCollector
-from stockman_lab.kube.controllers.job import Jobs
+from stockman_lab.kube.controllers.job import Jobs, TtlAfterFinished
 from stockman_lab.kube.controllers.namespace import Namespaces
 from stockman_lab.kube.controllers.node_lifecycle import NodeLifecycle
 from stockman_lab.kube.controllers.pod_collection import PodCollection
 from stockman_lab.kube.controllers.replica_set import ReplicaSets
 from stockman_lab.kube.controllers.stateful_set import StatefulSets
 from stockman_lab.kube.controllers.taint_eviction import TaintEviction
-from stockman_lab.kube.controllers.ttl_after_finished import TtlAfterFinished
 from stockman_lab.kube.controllers.volume_binding import VolumeBinding
 from stockman_lab.kube.controllers.volume_protection import VolumeProtection
 

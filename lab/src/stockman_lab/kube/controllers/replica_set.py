@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from stockman_lab.kube.api.object_selectors import selects
 from stockman_lab.kube.controllers import pods as pod_facts
-from stockman_lab.kube.controllers.amounts import without_zeros
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.objects import Change, controller_of
 from stockman_lab.kube.controllers.ownership import claimed
+from stockman_lab.kube.controllers.pods import without_zeros
 from stockman_lab.kube.objects import Object, metadata_of, part_of
 
 _BURST = 500

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.disrupting import disrupt
 from stockman_lab.kube.controllers.moments import read_time
 from stockman_lab.kube.controllers.node_fitting import tolerates
 from stockman_lab.kube.controllers.objects import Change, named_key
-from stockman_lab.kube.controllers.pods import is_going
+from stockman_lab.kube.controllers.pods import disrupt, is_going
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
 
 

@@ -10,7 +10,6 @@ from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.objects import Change
 from stockman_lab.kube.flux.helm_actions import Actions, Failed, Order
 from stockman_lab.kube.flux.helm_policies import Policies, shown
-from stockman_lab.kube.flux.helm_running import has_gate, image_name, running_pod
 from stockman_lab.kube.flux.helm_sources import (
     SOURCES,
     NoSource,
@@ -20,7 +19,7 @@ from stockman_lab.kube.flux.helm_sources import (
     source_key,
     values_of,
 )
-from stockman_lab.kube.flux.helm_status import Standing, digest
+from stockman_lab.kube.flux.helm_status import Standing, digest, has_gate, image_name, running_pod
 from stockman_lab.kube.helm.engine import Helm
 from stockman_lab.kube.helm.writer import Writer, account
 from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of

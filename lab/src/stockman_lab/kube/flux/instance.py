@@ -9,8 +9,7 @@ from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.objects import Change
 from stockman_lab.kube.flux.helm_policies import seconds_of, shown
-from stockman_lab.kube.flux.helm_running import image_name, running_pod
-from stockman_lab.kube.flux.helm_status import Standing, digest
+from stockman_lab.kube.flux.helm_status import Standing, digest, image_name, running_pod
 from stockman_lab.kube.flux.instance_objects import (
     Instance,
     NotBuilt,
@@ -23,7 +22,7 @@ from stockman_lab.kube.flux.kustomize.documents import BuildFailure
 from stockman_lab.kube.flux.kustomize.patches import patched
 from stockman_lab.kube.health import missing
 from stockman_lab.kube.helm.writer import Writer, account
-from stockman_lab.kube.objects import Object, copied, metadata_of, part_of, written_time
+from stockman_lab.kube.objects import Object, copied, metadata_of, part_of
 from stockman_lab.kube.programs import is_ready
 
 GROUP = "fluxcd.controlplane.io"
@@ -157,30 +156,12 @@ class FluxInstances(Controller):
         text = f"Reconciliation finished in {told}"
         standing.mark("Ready", "True", "ReconciliationSucceeded", text)
         standing.drop("Reconciling", "Stalled")
-        self._history(standing, revision, spent)
         if note["new"]:
             version = revision.partition("@")[0]
             self.recorder.normal(found, "ReconciliationSucceeded", f"Flux {version} installed")
         self.recorder.normal(found, "ReconciliationSucceeded", text)
         every = seconds_of(_annotation(found, _EVERY), 3600.0)
         self.look_again(key, self.now + every, patient=True)
-
-    def _history(self, standing: Standing, revision: str, spent: float) -> None:
-        version, _, told = revision.partition("@")
-        today = written_time(self.now)
-        before = standing.status.get("history") or []
-        same: Object = next((one for one in before if one["digest"] == told), {})
-        made = {
-            "digest": told,
-            "firstReconciled": same.get("firstReconciled", today),
-            "lastReconciled": today,
-            "lastReconciledDuration": f"{spent:.3f}s",
-            "lastReconciledStatus": "ReconciliationSucceeded",
-            "metadata": {"flux": version},
-            "totalReconciliations": int(same.get("totalReconciliations", 0)) + 1,
-        }
-        others = [one for one in before if one["digest"] != told]
-        standing.status["history"] = [made, *others][:5]
 
     def _too_late(self, key: str, found: Object, standing: Standing, left: list[Object]) -> None:
         shown_left = ", ".join(

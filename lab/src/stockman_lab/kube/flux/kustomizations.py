@@ -3,41 +3,155 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from stockman_lab.git.reading import Unreadable
 from stockman_lab.kube.controllers.controller import Surroundings
-from stockman_lab.kube.controllers.objects import Change
-from stockman_lab.kube.flux.applying import SKIPPED, ApplyFailure, Applying
+from stockman_lab.kube.controllers.objects import Change, Objects
+from stockman_lab.kube.flux.applying import SKIPPED, UNCHANGED, ApplyFailure, Applying
 from stockman_lab.kube.flux.applying import Change as Done
-from stockman_lab.kube.flux.attempts import (
-    interval_of,
-    referred,
-    short_lived,
-    span_text,
-    timeout_of,
-    told,
-)
 from stockman_lab.kube.flux.conditions import HEALTHY, READY, RECONCILING, Conditions
 from stockman_lab.kube.flux.controller import KUSTOMIZE_GROUP, SOURCE_GROUP, FluxController
-from stockman_lab.kube.flux.depending import (
-    KUSTOMIZATIONS,
-    needed,
-    revision_of,
-    source_key,
-    source_of,
-    unmet,
-)
 from stockman_lab.kube.flux.git_sources import files_at
 from stockman_lab.kube.flux.inventory import Entry, entries_in
 from stockman_lab.kube.flux.kustomize.documents import BuildFailure
 from stockman_lab.kube.flux.kustomize.files import Files
 from stockman_lab.kube.flux.manifests import PathMissing, folder_of, manifests, still_encrypted
-from stockman_lab.kube.flux.waiting import Waiting
 from stockman_lab.kube.health import CURRENT, FAILED, health
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
 from stockman_lab.talos.cosi.encoding import duration_text, seconds_of
+
+KUSTOMIZATIONS = "kustomizations"
+SOURCES = {
+    "GitRepository": "gitrepositories",
+    "OCIRepository": "ocirepositories",
+}
+
+
+def source_key(found: Object) -> tuple[str, str]:
+    """Plural and `namespace/name` of the source; an empty plural: of no known kind."""
+    reference = part_of(found, "spec", "sourceRef")
+    namespace = reference.get("namespace") or metadata_of(found).get("namespace") or ""
+    return SOURCES.get(str(reference.get("kind")), ""), f"{namespace}/{reference.get('name')}"
+
+
+def source_of(found: Object, objects: Objects) -> Object | None:
+    """The source of a Kustomization; None: there is none."""
+    plural, key = source_key(found)
+    return objects.get(plural, key, SOURCE_GROUP) if plural else None
+
+
+def revision_of(source: Object | None) -> str:
+    """The revision of the artifact of a source; empty: it has none."""
+    return str(part_of(source or {}, "status", "artifact").get("revision") or "")
+
+
+def needed(found: Object) -> Iterator[str]:
+    """`namespace/name` of the Kustomizations that one depends on."""
+    own = str(metadata_of(found).get("namespace") or "")
+    for entry in entries_of(found, "spec", "dependsOn"):
+        yield f"{entry.get('namespace') or own}/{entry.get('name')}"
+
+
+def unmet(found: Object, revision: str, objects: Objects) -> str:
+    """Why it cannot go on; empty: it can."""
+    for key in needed(found):
+        other = objects.get(KUSTOMIZATIONS, key, KUSTOMIZE_GROUP)
+        if other is None:
+            name = key.partition("/")[2]
+            why = f'{KUSTOMIZATIONS}.{KUSTOMIZE_GROUP} "{name}" not found'
+            return f"dependency '{key}' not found: {why}"
+        status = part_of(other, "status")
+        ready = any(
+            entry.get("type") == "Ready" and entry.get("status") == "True"
+            for entry in entries_of(other, "status", "conditions")
+        )
+        if status.get("observedGeneration") != metadata_of(other).get("generation") or not ready:
+            return f"dependency '{key}' is not ready"
+        is_same = source_key(other) == source_key(found)
+        if is_same and status.get("lastAppliedRevision") != revision:
+            return f"dependency '{key}' revision is not up to date"
+    return ""
+
+
+class Waiting:
+    """Names of those who wait, with the objects for which they do."""
+
+    def __init__(self, notes: dict[str, str], name: str) -> None:
+        self._notes = notes
+        self._name = name
+        self._text = ""
+        self._known: dict[str, set[tuple[str, ...]]] = {}
+
+    def keys_for(self, change: Change) -> Iterator[str]:
+        """Who waits for an object that changed."""
+        known = self._read()
+        if known:
+            entry = Entry.of(change.newest).is_same_as
+            yield from (key for key, wanted in known.items() if entry in wanted)
+
+    def wait(self, key: str, entries: list[Entry]) -> None:
+        """Have somebody wait for objects; for none: not any more."""
+        known = self._read()
+        if not entries and key not in known:
+            return
+        kept = {name: sorted(wanted) for name, wanted in known.items() if name != key}
+        if entries:
+            kept[key] = sorted(entry.is_same_as for entry in entries)
+        self._notes[self._name] = json.dumps(kept) if kept else ""
+
+    def _read(self) -> dict[str, set[tuple[str, ...]]]:
+        text = self._notes.get(self._name, "")
+        if text != self._text:
+            read: dict[str, list[list[str]]] = json.loads(text) if text else {}
+            self._text = text
+            self._known = {key: {tuple(one) for one in wanted} for key, wanted in read.items()}
+        return self._known
+
+
+_LEAST_TIMEOUT = 30.0
+
+
+def span_text(seconds: float) -> str:
+    """A length of time as Go writes it, below a second in thousandths."""
+    if 0 < seconds < 1:
+        return f"{seconds * 1000:.3f}".rstrip("0").rstrip(".") + "ms"
+    return duration_text(round(seconds, 3))
+
+
+def interval_of(spec: Object) -> float:
+    return seconds_of(str(spec.get("interval") or "10m"))
+
+
+def timeout_of(spec: Object) -> float:
+    timeout = spec.get("timeout")
+    seconds = seconds_of(str(timeout)) if timeout else interval_of(spec) - _LEAST_TIMEOUT
+    return max(seconds, _LEAST_TIMEOUT)
+
+
+def told(done: list[Done]) -> str:
+    return "\n".join(str(one) for one in done if one.action not in {UNCHANGED, SKIPPED})
+
+
+def referred(told: Object) -> Entry:
+    content = {
+        "apiVersion": told.get("apiVersion") or "apps/v1",
+        "kind": told.get("kind"),
+        "metadata": {"name": told.get("name"), "namespace": told.get("namespace") or ""},
+    }
+    return Entry.of(content)
+
+
+def short_lived(objects: list[Object]) -> list[str]:
+    """Jobs that go by themselves when they are done."""
+    return [
+        str(Entry.of(one).written["id"])
+        for one in objects
+        if one.get("kind") == "Job" and "ttlSecondsAfterFinished" in part_of(one, "spec")
+    ]
+
 
 _CANCEL = "CancelHealthCheckOnNewRevision=true"
 _DEPENDENCY_RETRY = "30s"

@@ -7,7 +7,7 @@ get a Secret with a key pair that an authority of the lab signed; gateways do no
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import UTC, datetime
 from typing import NamedTuple
 
@@ -15,8 +15,9 @@ from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.objects import Change, named_key
 from stockman_lab.kube.helm.acknowledged import Found, conditions_of, status_of
-from stockman_lab.kube.objects import Object, metadata_of, part_of
-from stockman_lab.kube.programs import is_ready, purposes
+from stockman_lab.kube.helm.definitions import definitions
+from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
+from stockman_lab.kube.programs import is_ready, program, purposes
 
 _CERTIFICATES, _GATEWAYS = "cert-manager.io", "gateway.networking.k8s.io"
 
@@ -123,3 +124,34 @@ class Acknowledging(Controller):
             "type": "kubernetes.io/tls",
             "data": {key: base64.b64encode(text.encode()).decode() for key, text in texts.items()},
         }
+
+
+class Operators(Controller):
+    """Brings definitions of those whose pods are ready."""
+
+    name = "operators"
+    component = "operators"
+    watches = ("pods",)
+
+    def keys(self, change: Change) -> Iterable[str]:
+        """The tables of what a pod defines."""
+        return set(_tables(change.newest)) if is_ready(change.newest) else ()
+
+    def sync(self, key: str) -> None:
+        """Bring what one table holds."""
+        for definition in definitions(key):
+            name = str(metadata_of(definition)["name"])
+            if self.objects.get("customresourcedefinitions", name) is not None:
+                continue
+            try:
+                self.client.create(definition["apiVersion"], definition["kind"], definition)
+            except Refused as why:
+                if not why.is_taken:
+                    raise
+
+
+def _tables(pod: Object) -> Iterator[str]:
+    for entry in entries_of(pod, "spec", "containers"):
+        found = program(str(entry.get("image", ""))).definitions
+        if found:
+            yield found

@@ -7,11 +7,49 @@ from dataclasses import dataclass, field
 
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.helm.chart import Chart
-from stockman_lab.kube.helm.owning import own, why_foreign
 from stockman_lab.kube.helm.release import KIND, Release, read_release
 from stockman_lab.kube.helm.rendering import CannotRender, Rendered, render
 from stockman_lab.kube.helm.writer import Writer, is_same_place
 from stockman_lab.kube.objects import Object, Tree, metadata_of, part_of
+
+MANAGED = "app.kubernetes.io/managed-by"
+NAME = "meta.helm.sh/release-name"
+NAMESPACE = "meta.helm.sh/release-namespace"
+
+
+def own(content: Object, release: str, namespace: str, labels: Object) -> None:
+    """Mark an object as one of a release."""
+    about = content.setdefault("metadata", {})
+    about["labels"] = {**(about.get("labels") or {}), **labels, MANAGED: "Helm"}
+    about["annotations"] = {
+        **(about.get("annotations") or {}),
+        NAME: release,
+        NAMESPACE: namespace,
+    }
+
+
+def why_foreign(content: Object, release: str, namespace: str) -> str:
+    """What keeps an object from being one of a release; empty: nothing."""
+    labels = part_of(content, "metadata", "labels")
+    annotations = part_of(content, "metadata", "annotations")
+    found = [
+        _wrong("label", labels, MANAGED, "Helm"),
+        _wrong("annotation", annotations, NAME, release),
+        _wrong("annotation", annotations, NAMESPACE, namespace),
+    ]
+    return "; ".join(one for one in found if one)
+
+
+def _wrong(kind: str, marks: Object, name: str, wanted: str) -> str:
+    if name not in marks:
+        return f'{kind} validation error: missing key "{name}": must be set to "{wanted}"'
+    if marks[name] != wanted:
+        return (
+            f'{kind} validation error: key "{name}" must equal "{wanted}": current value is'
+            f' "{marks[name]}"'
+        )
+    return ""
+
 
 _KEPT = "helm.sh/resource-policy"
 _MOST_REVISIONS = 10

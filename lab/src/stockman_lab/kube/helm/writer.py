@@ -6,7 +6,7 @@ import json
 from collections.abc import Mapping
 
 from stockman_lab.kube.access.attributes import attributes_of, forbidden
-from stockman_lab.kube.access.authorizing import Authorization
+from stockman_lab.kube.access.roles import Authorization
 from stockman_lab.kube.api.messages import Request, User
 from stockman_lab.kube.api.server import Api
 from stockman_lab.kube.controllers.client import Client, Refused

@@ -16,9 +16,14 @@ from stockman_lab.kube.nodes.acting import Acts, with_acts
 from stockman_lab.kube.nodes.host import Host, Hosts
 from stockman_lab.kube.nodes.memory import Memories
 from stockman_lab.kube.nodes.node_object import new_node, node_status, ready_status
-from stockman_lab.kube.nodes.pod_running import NETWORK_NOT_READY, Outcome, Outcomes, Runner
+from stockman_lab.kube.nodes.pod_running import (
+    NETWORK_NOT_READY,
+    Outcome,
+    Outcomes,
+    Runner,
+    volumes_of,
+)
 from stockman_lab.kube.nodes.pod_status import ready_again
-from stockman_lab.kube.nodes.volumes import volumes_of
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
 from stockman_lab.kube.programs import is_mirror, is_ready, program, purposes
 

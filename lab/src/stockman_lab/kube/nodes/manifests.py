@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from stockman_lab.kube.api.messages import User
 from stockman_lab.kube.controllers.client import Client, Refused
-from stockman_lab.kube.nodes import core_dns, talos_accounts
-from stockman_lab.kube.nodes.manifest_objects import SYSTEM, account_of, bound, made, role
+from stockman_lab.kube.nodes import core_dns, talos_access
+from stockman_lab.kube.nodes.core_dns import SYSTEM, account_of, bound, made, role
 from stockman_lab.kube.objects import Object
 
 if TYPE_CHECKING:
@@ -64,8 +64,8 @@ def manifest_groups(machine: Machine, config: Effective) -> dict[str, list[Objec
         objects["11-core-dns-svc"] = [core_dns.service(config)]
     objects["11-kube-config-in-cluster"] = [_kubeconfig_in_cluster(config)]
     if config.features.talos_api_access:
-        objects["12-talos-api-service"] = [talos_accounts.service()]
-        objects["13-talos-service-account-crd"] = [talos_accounts.definition()]
+        objects["12-talos-api-service"] = [talos_access.service()]
+        objects["13-talos-service-account-crd"] = [talos_access.definition()]
     for manifest in kubernetes.manifests:
         objects[f"99-{manifest.name}"] = list(_written(manifest.text))
     return objects

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from stockman_lab.kube.nodes.host import Description, Host
 from stockman_lab.kube.nodes.pod_running import NETWORK_NOT_READY
-from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of, written_time
+from stockman_lab.kube.objects import Object, copied, entries_of, part_of, written_time
 from stockman_lab.kube.schema.quantity import canonical
 
 UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized"
@@ -92,29 +92,6 @@ def _condition(before: Object | None, told: tuple[str, bool, str, str], now: flo
         "reason": reason,
         "message": message,
     }
-
-
-def unknown_conditions(node: Object, now: float) -> list[Object]:
-    """What the control plane says of a machine that has not been heard of."""
-    befores = []
-    known = {entry.get("type"): entry for entry in entries_of(node, "status", "conditions")}
-    for name in ("MemoryPressure", "DiskPressure", "PIDPressure", "Ready"):
-        before = known.pop(name, {})
-        if before.get("status") == "Unknown":
-            befores.append(before)
-            continue
-        created = metadata_of(node).get("creationTimestamp", written_time(now))
-        befores.append(
-            {
-                "type": name,
-                "status": "Unknown",
-                "lastHeartbeatTime": before.get("lastHeartbeatTime", created),
-                "lastTransitionTime": written_time(now),
-                "reason": "NodeStatusUnknown",
-                "message": "Kubelet stopped posting node status.",
-            }
-        )
-    return [*known.values(), *befores]
 
 
 def ready_status(node: Object) -> str:

@@ -2,20 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from ipaddress import ip_address, ip_network
 from typing import Protocol
 
 from stockman_lab.core.faults import Effect
+from stockman_lab.kube.controllers.attaching import is_attachable
 from stockman_lab.kube.controllers.client import Client
 from stockman_lab.kube.controllers.controller import Surroundings
+from stockman_lab.kube.controllers.objects import Objects
 from stockman_lab.kube.controllers.recorder import Recorder
+from stockman_lab.kube.controllers.volume_protection import claims_of
 from stockman_lab.kube.nodes.host import Host, PullFailed
 from stockman_lab.kube.nodes.memory import Memories, Memory
-from stockman_lab.kube.nodes.pod_addresses import free_address
 from stockman_lab.kube.nodes.pod_sources import missing_mount, missing_variable
 from stockman_lab.kube.nodes.pod_status import Standing, pod_status
-from stockman_lab.kube.nodes.volumes import is_waiting
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of, written_time
 from stockman_lab.kube.programs import program
 
@@ -385,3 +387,57 @@ def _backoff(tries: int) -> float:
 def _shown(seconds: float) -> str:
     minutes, rest = divmod(int(seconds), 60)
     return f"{minutes}m{rest}s" if minutes else f"{rest}s"
+
+
+def volumes_of(objects: Objects, pod: Object) -> list[str]:
+    """Names of the volumes behind the claims of a pod."""
+    claims = (objects.get("persistentvolumeclaims", claim) for claim in claims_of(pod))
+    volume_names = (part_of(claim or {}, "spec").get("volumeName") for claim in claims)
+    return [str(volume_name) for volume_name in volume_names if volume_name]
+
+
+def is_waiting(objects: Objects, pod: Object) -> bool:
+    """Whether a pod waits for a volume to be attached to its node."""
+    volumes = {volume for volume in volumes_of(objects, pod) if _needs_driver(objects, volume)}
+    if not volumes:
+        return False
+    node = part_of(pod, "spec").get("nodeName")
+    attached = {
+        part_of(one, "spec", "source").get("persistentVolumeName")
+        for one in objects.listed("volumeattachments")
+        if part_of(one, "spec").get("nodeName") == node and part_of(one, "status").get("attached")
+    }
+    return not volumes <= attached
+
+
+def _needs_driver(objects: Objects, name: str) -> bool:
+    volume = objects.get("persistentvolumes", name)
+    return volume is not None and is_attachable(objects, volume)
+
+
+_FIRST = 2
+_PART = 24
+_DEFAULT = "10.244.0.0/24"
+
+
+def free_address(objects: Objects, node_name: str, pods: Iterable[Object]) -> str:
+    """The lowest address of a node that no pod on it has."""
+    node = objects.get("nodes", node_name)
+    network = ip_network(part_of(node or {}, "spec").get("podCIDR") or _DEFAULT)
+    taken = {part_of(pod, "status").get("podIP") for pod in pods}
+    number = int(network.network_address) + _FIRST
+    while str(ip_address(number)) in taken:
+        number += 1
+    return str(ip_address(number))
+
+
+def free_network(nodes: list[Object], subnets: tuple[str, ...]) -> str:
+    """The first part of the pod network that no node has. Empty: there is none."""
+    taken = {part_of(node, "spec").get("podCIDR") for node in nodes if metadata_of(node)}
+    whole = next((one for one in map(ip_network, subnets) if one.version == 4), None)
+    if whole is None or whole.prefixlen > _PART:
+        return ""
+    for subnet in whole.subnets(new_prefix=_PART):
+        if str(subnet) not in taken:
+            return str(subnet)
+    return ""

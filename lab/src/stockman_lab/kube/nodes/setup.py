@@ -9,7 +9,7 @@ from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.objects import Change
 from stockman_lab.kube.nodes.host import CloudWord, Description, Host, Hosts
 from stockman_lab.kube.nodes.node_object import UNINITIALIZED
-from stockman_lab.kube.nodes.pod_addresses import free_network
+from stockman_lab.kube.nodes.pod_running import free_network
 from stockman_lab.kube.nodes.proxmox_cloud import PURPOSE, configuration, secret_names
 from stockman_lab.kube.objects import Object, metadata_of, part_of
 from stockman_lab.kube.programs import is_running, purposes

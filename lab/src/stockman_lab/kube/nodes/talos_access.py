@@ -5,13 +5,67 @@ from __future__ import annotations
 import base64
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import ClassVar
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, ClassVar
 
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.objects import Change
-from stockman_lab.kube.nodes.talos_accounts import GROUP, VERSION
 from stockman_lab.kube.objects import Object, metadata_of, part_of
+
+if TYPE_CHECKING:
+    from stockman_lab.talos.machine import Machine
+
+
+GROUP, VERSION = "talos.dev", "v1alpha1"
+_APID = 50000
+
+
+def definition() -> Object:
+    """The definition of the kind."""
+    properties = {
+        "spec": {
+            "type": "object",
+            "properties": {"roles": {"type": "array", "items": {"type": "string"}}},
+        },
+        "status": {"type": "object", "properties": {"failureReason": {"type": "string"}}},
+    }
+    version = {
+        "name": VERSION,
+        "served": True,
+        "storage": True,
+        "schema": {"openAPIV3Schema": {"type": "object", "properties": properties}},
+    }
+    return {
+        "apiVersion": "apiextensions.k8s.io/v1",
+        "kind": "CustomResourceDefinition",
+        "metadata": {"name": f"serviceaccounts.{GROUP}"},
+        "spec": {
+            "conversion": {"strategy": "None"},
+            "group": GROUP,
+            "names": {
+                "kind": "ServiceAccount",
+                "listKind": "ServiceAccountList",
+                "plural": "serviceaccounts",
+                "singular": "serviceaccount",
+                "shortNames": ["tsa"],
+            },
+            "scope": "Namespaced",
+            "versions": [version],
+        },
+    }
+
+
+def service() -> Object:
+    """Where pods find the API of Talos."""
+    ports = [{"name": "apid", "port": _APID, "protocol": "TCP", "targetPort": _APID}]
+    return {
+        "apiVersion": "v1",
+        "kind": "Service",
+        "metadata": {"name": "talos", "namespace": "default"},
+        "spec": {"ports": ports},
+    }
+
 
 _PLURAL = "serviceaccounts"
 _LASTS, _BEFORE_END = 6 * 3600.0, 3600.0
@@ -116,3 +170,45 @@ class TalosAccounts(Controller):
 def _is_owned(secret: Object, account: Object) -> bool:
     owners = metadata_of(secret).get("ownerReferences") or []
     return any(owner.get("uid") == metadata_of(account).get("uid") for owner in owners)
+
+
+_LIFETIME = timedelta(hours=6)
+
+
+def access_of(machine: Machine) -> Access | None:
+    """What the configuration of a machine allows. None: nothing."""
+    config = machine.config
+    if config is None or not config.features.talos_api_access or not config.os_ca.key:
+        return None
+    features = config.features
+    return Access(
+        features.talos_api_roles,
+        features.talos_api_namespaces,
+        lambda roles: _talosconfig(machine, roles),
+    )
+
+
+def _talosconfig(machine: Machine, roles: list[str]) -> str:
+    from stockman.crypto.certificates import (
+        CertificateRequest,
+        Purpose,
+        ValidityPeriod,
+        issue_certificate,
+    )
+    from stockman.crypto.pem import CertificateAndKey
+    from stockman.model.secret import Secret
+    from stockman.talos.credentials.talosconfig import Talosconfig, client_context, talosconfig_text
+
+    config = machine.config
+    if config is None:
+        return ""
+    start = datetime.fromtimestamp(machine.land.certificates_from, UTC)
+    leaf = CertificateRequest(
+        period=ValidityPeriod.lasting(start, _LIFETIME),
+        purposes=(Purpose.CLIENT,),
+        organizations=tuple(roles),
+    )
+    authority = CertificateAndKey(crt=config.os_ca.crt, key=Secret(config.os_ca.key))
+    client = issue_certificate(authority, leaf, machine.land.around.dice.random_bytes)
+    context = client_context(config.os_ca.crt, client, endpoints=("talos.default",))
+    return talosconfig_text(Talosconfig(context="default", contexts={"default": context})).reveal()

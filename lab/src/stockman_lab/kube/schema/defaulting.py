@@ -91,3 +91,64 @@ def _fill_builtin(made: Type, value: dict[str, Json]) -> None:
     special = SPECIAL.get(made.name)
     if special is not None:
         special(value)
+
+
+_EMPTY: dict[Kind, Json] = {
+    Kind.STRING: "",
+    Kind.BYTES: "",
+    Kind.INTEGER: 0,
+    Kind.NUMBER: 0,
+    Kind.BOOLEAN: False,
+    Kind.INT_OR_STRING: 0,
+    Kind.QUANTITY: "0",
+}
+
+
+def drop_nulls(made: Type, value: Json) -> None:
+    """Take null out of an object, and of all that is inside of it."""
+    if isinstance(value, dict):
+        for name, one in list(value.items()):
+            if one is not None and not isinstance(one, dict | list):
+                continue
+            inner = made.below(name)
+            if inner is None or inner.kind is Kind.ANY:
+                continue
+            if one is not None:
+                drop_nulls(inner, one)
+            elif made.kind is Kind.MAP:
+                value[name] = _empty(inner)
+            else:
+                del value[name]
+    elif isinstance(value, list) and made.element is not None:
+        for place, one in enumerate(value):
+            if one is None:
+                value[place] = _empty(made.element)
+            elif isinstance(one, dict | list):
+                drop_nulls(made.element, one)
+
+
+def _empty(made: Type) -> Json:
+    if made.kind in (Kind.OBJECT, Kind.MAP):
+        return {}
+    return [] if made.kind is Kind.LIST else _EMPTY.get(made.kind)
+
+
+def prune(made: Type, value: Json) -> None:
+    """Drop the fields of a value that its type does not have."""
+    if isinstance(value, list):
+        if made.kind is Kind.LIST and made.element is not None:
+            for one in value:
+                prune(made.element, one)
+    elif isinstance(value, dict):
+        _prune_fields(made, value)
+
+
+def _prune_fields(made: Type, value: dict[str, Json]) -> None:
+    if made.kind is Kind.ANY and not made.embedded:
+        return
+    for name in [*value]:
+        below = made.below(name)
+        if below is not None:
+            prune(below, value[name])
+        elif not made.is_open:
+            del value[name]

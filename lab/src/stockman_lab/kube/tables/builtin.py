@@ -15,8 +15,6 @@ from stockman_lab.kube.tables.printing import (
     Object,
     at,
     condition,
-    container_images,
-    container_names,
     created,
     is_being_deleted,
     is_true,
@@ -24,7 +22,6 @@ from stockman_lab.kube.tables.printing import (
     listed,
     name_of,
     number,
-    requirements,
     shortened,
     text,
 )
@@ -78,20 +75,6 @@ def _size(*paths: str) -> Cell:
 def _labels(path: str) -> Cell:
     names = path.split(".")
     return lambda content: labels(at(content, *names))
-
-
-def _selector(path: str, default: str = NONE) -> Cell:
-    names = path.split(".")
-    return lambda content: requirements(at(content, *names)) or default
-
-
-def _pods(path: str) -> tuple[Cell, Cell]:
-    """Names and images of the containers of a pod template."""
-    names = path.split(".")
-    return (
-        lambda content: container_names(at(content, *names)),
-        lambda content: container_images(at(content, *names)),
-    )
 
 
 def _ready_of_replicas(content: Object) -> str:
@@ -268,7 +251,6 @@ def _event_count(event: Object) -> int:
     return number(event, "series", "count") or number(event, "count") or 1
 
 
-_PODS = "spec.template.spec"
 _CSI = "storage.k8s.io/v1"
 _CELLS: Mapping[str, tuple[Cell, ...]] = {
     "v1/configmaps": (_name, _size("data", "binaryData"), _AGE),
@@ -307,28 +289,22 @@ _CELLS: Mapping[str, tuple[Cell, ...]] = {
         *(_name, _number("status.desiredNumberScheduled")),
         *(_number("status.currentNumberScheduled"), _number("status.numberReady")),
         *(_number("status.updatedNumberScheduled"), _number("status.numberAvailable")),
-        *(_labels(f"{_PODS}.nodeSelector"), _AGE, *_pods(_PODS), _selector("spec.selector")),
+        *(_labels("spec.template.spec.nodeSelector"), _AGE),
     ),
     "apps/v1/deployments": (
         *(_name, _ready_of_replicas, _number("status.updatedReplicas")),
-        *(_number("status.availableReplicas"), _AGE, *_pods(_PODS)),
-        _selector("spec.selector", ""),
+        *(_number("status.availableReplicas"), _AGE),
     ),
     "apps/v1/replicasets": (
         *(_name, _number("spec.replicas"), _number("status.replicas")),
-        *(_number("status.readyReplicas"), _AGE, *_pods(_PODS), _selector("spec.selector")),
+        *(_number("status.readyReplicas"), _AGE),
     ),
-    "apps/v1/statefulsets": (_name, _ready_of_replicas, _AGE, *_pods(_PODS)),
+    "apps/v1/statefulsets": (_name, _ready_of_replicas, _AGE),
     "batch/v1/cronjobs": (
         *(_name, _text("spec.schedule"), _text("spec.timeZone", NONE), _suspended),
         *(_size("status.active"), _Aged(_last_schedule), _AGE),
-        *_pods("spec.jobTemplate.spec.template.spec"),
-        _selector("spec.jobTemplate.spec.selector"),
     ),
-    "batch/v1/jobs": (
-        *(_name, _job_status, _completions, _Aged(_duration), _AGE, *_pods(_PODS)),
-        _selector("spec.selector"),
-    ),
+    "batch/v1/jobs": (_name, _job_status, _completions, _Aged(_duration), _AGE),
     "coordination.k8s.io/v1/leases": (_name, _text("spec.holderIdentity"), _AGE),
     "discovery.k8s.io/v1/endpointslices": (
         *(_name, _text("addressType"), _slice_ports, _slice_addresses, _AGE),

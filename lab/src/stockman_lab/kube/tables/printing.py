@@ -50,16 +50,6 @@ def is_being_deleted(content: Object) -> bool:
     return bool(at(content, "metadata", "deletionTimestamp"))
 
 
-def container_names(spec: object) -> str:
-    """Return the names of the containers of a pod."""
-    return ",".join(container.get("name", "") for container in listed(spec, "containers"))
-
-
-def container_images(spec: object) -> str:
-    """Return the images of the containers of a pod."""
-    return ",".join(container.get("image", "") for container in listed(spec, "containers"))
-
-
 def labels(found: Mapping[str, str] | None) -> str:
     """Labels, or that there are none."""
     if not found:

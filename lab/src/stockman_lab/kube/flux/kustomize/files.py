@@ -22,10 +22,6 @@ class Files:
                 self.folders.add(above)
                 above = posixpath.dirname(above)
 
-    def with_files(self, more: Mapping[str, bytes]) -> Files:
-        """The same tree with further files, or others in their place."""
-        return Files({**self.contents, **more}, self.root)
-
     def shown(self, path: str) -> str:
         """A path as texts name it."""
         return posixpath.join(self.root, path) if path else self.root

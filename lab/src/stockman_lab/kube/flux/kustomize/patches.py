@@ -9,8 +9,7 @@ from stockman_lab.kube.api.selectors import read_label_selector
 from stockman_lab.kube.failures import Failure
 from stockman_lab.kube.flux.kustomize.documents import BuildFailure, first_document
 from stockman_lab.kube.objects import Object, Tree, metadata_of, part_of
-from stockman_lab.kube.patching.json_patch import Unpatched, json_patched
-from stockman_lab.kube.patching.merge_patch import merge_patched
+from stockman_lab.kube.patching.json_patch import Unpatched, json_patched, merge_patched
 from stockman_lab.kube.patching.strategic import BadPatch, strategically_patched
 from stockman_lab.kube.schema.types import Types
 
