@@ -16,9 +16,9 @@ from stockman_lab.core.dice import Dice as LabDice
 from stockman_lab.doors.images_port import FACTORY_URL
 from stockman_lab.doors.port import SELDOM
 from stockman_lab.images.blobs import Blobs
+from stockman_lab.pve.access.accounts import TokenChange, create_token
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.state import ROOT
-from stockman_lab.pve.access.tokens import TokenChange, create_token
 from stockman_lab.world.file import read_world, world_file
 from stockman_lab.world.preset import Wish, preset_world
 from stockman_lab.world.state import WorldState

@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.pve.access.accounts import TokenChange, create_token
 from stockman_lab.pve.access.identity import Caller
-from stockman_lab.pve.access.tokens import TokenChange, create_token
 from stockman_lab.testing.thread import ProxmoxLab
 
 from tests.cli.planned_workspace import PlannedWorkspace, prepared_files, workspace

@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stockman_lab.images.system_archive import system_archive
-from stockman_lab.pve.access.passwords import scrambled
+from stockman_lab.pve.access.login import scrambled
 from stockman_lab.pve.host import GIB
 from stockman_lab.testing.thread import ProxmoxLab
 

@@ -46,16 +46,6 @@ def test_an_ignored_resource_is_left_alone(lab: MemoryDoor) -> None:
     assert not lab.cluster.state.guests[100].is_running
 
 
-def test_nothing_is_done_while_disarmed(lab: MemoryDoor) -> None:
-    lab.post("/cluster/ha/status/disarm-ha", resource__mode="freeze")
-    lab.post(RESOURCES, sid="vm:100")
-    lab.world.settle()
-    assert not lab.cluster.state.guests[100].is_running
-    lab.post("/cluster/ha/status/arm-ha")
-    lab.world.settle()
-    assert lab.cluster.state.guests[100].is_running
-
-
 def test_a_lost_host_is_fenced_and_its_guests_come_back_elsewhere(lab: MemoryDoor) -> None:
     lab.post(RESOURCES, sid="vm:100")
     lab.world.settle()

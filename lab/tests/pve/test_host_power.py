@@ -6,8 +6,6 @@ from collections.abc import Iterator
 
 import pytest
 from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.pve.access.identity import Caller
-from stockman_lab.pve.errors import ApiError
 from stockman_lab.world.file import read_world, world_file
 from stockman_lab.world.world import World
 
@@ -57,40 +55,6 @@ def test_a_host_that_is_shut_down_stays_off(lab: MemoryDoor) -> None:
     assert other.reply("GET", "/nodes/pve1/status").status == 595
 
 
-def test_guests_start_in_the_order_that_they_ask_for(lab: MemoryDoor) -> None:
-    upid = lab.post("/nodes/pve1/startall")
-    assert lab.done(upid) == "OK"
-    assert lab.cluster.state.tasks[str(upid)].log[:2] == ["Starting VM 101", "Starting VM 100"]
-    assert not lab.cluster.state.guests[102].is_running
-
-
-def test_force_starts_the_others_too(lab: MemoryDoor) -> None:
-    lab.done(lab.post("/nodes/pve1/startall", force=1, vms="102"))
-    running = [vmid for vmid, guest in lab.cluster.state.guests.items() if guest.is_running]
-    assert running == [102]
-
-
-def test_guests_stop_the_other_way_round(lab: MemoryDoor) -> None:
-    for guest in lab.cluster.state.guests.values():
-        guest.status = "running"
-    upid = lab.post("/nodes/pve1/stopall")
-    assert lab.done(upid) == "OK"
-    assert lab.cluster.state.tasks[str(upid)].log[:-1] == [
-        "Stopping VM 102 (timeout = 180 seconds)",
-        "Stopping VM 100 (timeout = 180 seconds)",
-        "Stopping VM 101 (timeout = 180 seconds)",
-    ]
-    assert not any(guest.is_running for guest in lab.cluster.state.guests.values())
-
-
-def test_managed_guests_are_left_to_their_manager(lab: MemoryDoor) -> None:
-    lab.post("/cluster/ha/resources", sid="vm:100", state="stopped")
-    lab.world.settle()
-    upid = lab.post("/nodes/pve1/startall")
-    lab.done(upid)
-    assert lab.cluster.state.tasks[str(upid)].log[:-1] == ["Starting VM 101"]
-
-
 def test_managed_guests_are_shut_down_with_their_host_and_come_back(lab: MemoryDoor) -> None:
     lab.post("/cluster/ha/resources", sid="vm:102")
     lab.world.settle()
@@ -98,16 +62,4 @@ def test_managed_guests_are_shut_down_with_their_host_and_come_back(lab: MemoryD
     lab.world.advance(10)
     assert not lab.cluster.state.guests[102].is_running
     lab.world.settle()
-    assert lab.cluster.state.guests[102].is_running
-
-
-def test_others_may_switch_what_they_may_switch(lab: MemoryDoor) -> None:
-    lab.post("/access/users", userid="ada@pve")
-    lab.put("/access/acl", path="/vms/102", roles="PVEVMUser", users="ada@pve")
-    ada = lab.as_caller(Caller("ada@pve"))
-    with pytest.raises(ApiError, match=r"Permission check failed \(/, VM.PowerMgmt\)"):
-        ada.post("/nodes/pve1/startall")
-    with pytest.raises(ApiError, match=r"Permission check failed \(/vms/100, VM.PowerMgmt\)"):
-        ada.post("/nodes/pve1/stopall", vms="100")
-    ada.done(ada.post("/nodes/pve1/startall", vms="102", force=1))
     assert lab.cluster.state.guests[102].is_running

@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
-from dataclasses import dataclass, field
 from typing import ClassVar
 
 from stockman_lab.core.timeline import Arguments
 from stockman_lab.pve import guest_power, ha_manager, workers
 from stockman_lab.pve.cluster import Cluster
-from stockman_lab.pve.formats.startup import Startup, parse_startup
+from stockman_lab.pve.formats.lists import Startup, parse_startup
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.workers import Job, Work, register
@@ -20,35 +18,22 @@ _LAST = 1 << 30
 _TIMEOUT = 180
 
 
-@dataclass(slots=True)
-class Which:
-    """Guests that are meant, and how they are treated."""
-
-    vmids: Collection[int] = field(default_factory=tuple)
-    """Empty: all but those that high availability manages."""
-    force: bool = False
-    """Also those that do not start with their host."""
-    timeout: int = _TIMEOUT
-
-
-def start_all(cluster: Cluster, host: Host, user: str, which: Which | None = None) -> str:
-    """Start the guests of a host; returns the UPID of the worker."""
-    which = which or Which()
-    chosen = [
+def start_all(cluster: Cluster, host: Host, user: str) -> str:
+    """Start the guests of a host that start with it; returns the UPID of the worker."""
+    guests = [
         guest
-        for guest in _chosen(cluster, host, which)
-        if which.force or guest.config.values.get("onboot", "0") == "1"
+        for guest in _own_guests(cluster, host)
+        if guest.config.values.get("onboot", "0") == "1"
     ]
-    asked = _asked("startall", user, sorted(chosen, key=_place), which.timeout)
+    asked = _asked("startall", user, sorted(guests, key=_place))
     return workers.start(cluster, host, asked)
 
 
-def stop_all(cluster: Cluster, host: Host, user: str, which: Which | None = None) -> str:
+def stop_all(cluster: Cluster, host: Host, user: str) -> str:
     """Shut the guests of a host down, the last first; returns the UPID of the worker."""
-    which = which or Which()
-    chosen = [guest for guest in _chosen(cluster, host, which) if guest.is_running]
-    last_first = sorted(chosen, key=_place, reverse=True)
-    return workers.start(cluster, host, _asked("stopall", user, last_first, which.timeout))
+    guests = [guest for guest in _own_guests(cluster, host) if guest.is_running]
+    last_first = sorted(guests, key=_place, reverse=True)
+    return workers.start(cluster, host, _asked("stopall", user, last_first))
 
 
 def go_on(cluster: Cluster, arguments: Arguments) -> None:
@@ -74,12 +59,11 @@ class AllAtOnce(Work):
         return -1.0
 
 
-def _asked(what: str, user: str, guests: list[Guest], timeout: int) -> workers.Asked:
+def _asked(what: str, user: str, guests: list[Guest]) -> workers.Asked:
     arguments: dict[str, object] = {
         "what": what,
         "waiting": [guest.vmid for guest in guests],
         "running": [],
-        "timeout": timeout,
     }
     return workers.Asked(what, "", user, AllAtOnce.name, arguments)
 
@@ -118,7 +102,7 @@ def _treat(job: Job, guest: Guest) -> str:
         return guest_power.start(job.cluster, guest, job.task.user)
     if not guest.is_running:
         return ""
-    timeout = _startup(guest).down or job.number("timeout")
+    timeout = _startup(guest).down or _TIMEOUT
     job.log(f"Stopping {word} {guest.vmid} (timeout = {timeout} seconds)")
     return guest_power.shut_down(job.cluster, guest, timeout, job.task.user)
 
@@ -133,11 +117,13 @@ def _texts(job: Job, name: str) -> list[str]:
     return [str(one) for one in argument] if isinstance(argument, list) else []
 
 
-def _chosen(cluster: Cluster, host: Host, which: Which) -> list[Guest]:
-    guests = [guest for guest in cluster.guests_on(host.name) if not guest.is_template]
-    if which.vmids:
-        return [guest for guest in guests if guest.vmid in which.vmids]
-    return [guest for guest in guests if not ha_manager.is_managed(cluster, guest)]
+def _own_guests(cluster: Cluster, host: Host) -> list[Guest]:
+    """Guests of a host that are not managed by HA."""
+    return [
+        guest
+        for guest in cluster.guests_on(host.name)
+        if not guest.is_template and not ha_manager.is_managed(cluster, guest)
+    ]
 
 
 def _place(guest: Guest) -> tuple[int, int]:

@@ -95,8 +95,6 @@ class ClusterState:
     ha_resources: dict[str, Section] = field(default_factory=dict)
     ha_groups: dict[str, Section] = field(default_factory=dict)
     ha_rules: dict[str, Section] = field(default_factory=dict)
-    ha_disarmed: str = ""
-    """What became of resources when HA was disarmed: `freeze` or `ignore`. Empty: it is armed."""
     mappings: dict[str, dict[str, Section]] = field(default_factory=dict)
     """By kind, `pci`, `usb` or `dir`."""
     backup_jobs: dict[str, Section] = field(default_factory=dict)

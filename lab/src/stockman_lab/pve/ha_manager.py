@@ -31,9 +31,7 @@ def resource_of(cluster: Cluster, guest: Guest) -> Section | None:
 def is_managed(cluster: Cluster, guest: Guest) -> bool:
     """Whether the manager decides about a guest's power."""
     section = resource_of(cluster, guest)
-    if section is None or wanted_state(section) == "ignored":
-        return False
-    return cluster.state.ha_disarmed != "ignore"
+    return section is not None and wanted_state(section) != "ignored"
 
 
 def notice(
@@ -97,7 +95,7 @@ def look(cluster: Cluster, arguments: Arguments) -> None:
 def recover(cluster: Cluster, arguments: Arguments) -> None:
     """Bring guests of a lost host to others; those with local volumes stay where they are."""
     host = cluster.state.hosts[str(arguments["host"])]
-    if host.has_power or not cluster.is_quorate or cluster.state.ha_disarmed:
+    if host.has_power or not cluster.is_quorate:
         return
     for sid, section in sorted(cluster.state.ha_resources.items()):
         guest = guest_of(cluster, sid)
@@ -110,8 +108,7 @@ def recover(cluster: Cluster, arguments: Arguments) -> None:
 
 
 def _may_act(cluster: Cluster, guest: Guest) -> bool:
-    is_able = cluster.is_quorate and not cluster.state.ha_disarmed
-    return is_able and cluster.state.hosts[guest.node].has_power
+    return cluster.is_quorate and cluster.state.hosts[guest.node].has_power
 
 
 def _is_there(cluster: Cluster, name: str) -> bool:

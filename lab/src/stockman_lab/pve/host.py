@@ -113,8 +113,6 @@ class Host:
     dns: dict[str, str] = field(default_factory=dict)
     hosts_file: str = ""
     time_zone: str = "Europe/Berlin"
-    options: dict[str, str] = field(default_factory=dict)
-    """`/nodes/NODE/config`."""
     has_power: bool = True
     booted_at: float = 0.0
     clock_error: float = 0.0

@@ -10,14 +10,13 @@ from dataclasses import dataclass
 
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
-from stockman_lab.pve.formats.content_file import FOLDERS
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.volume_name import parse_volume_name
+from stockman_lab.pve.formats.volume_name import FOLDERS, parse_volume_name
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.state import container_config_text, machine_config_text
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.storage import Storage, Volume
-from stockman_lab.pve.storages.paths import folder_of
+from stockman_lab.pve.storages.places import folder_of
 from stockman_lab.pve.storages.receiving import format_of
 
 _RAW = "lxc."

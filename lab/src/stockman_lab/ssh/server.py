@@ -8,7 +8,7 @@ from socket import socket
 import asyncssh
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.pve.access.passwords import check_password
+from stockman_lab.pve.access.login import check_password
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.ssh.host_files import HostFiles
 from stockman_lab.ssh.keys import authorized_keys, host_key

@@ -13,9 +13,9 @@ from typing import TypeVar
 
 from stockman_lab.doors.manner import Manner
 from stockman_lab.doors.serving import Serving
+from stockman_lab.pve.access.accounts import TokenChange, create_token
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.state import ROOT
-from stockman_lab.pve.access.tokens import TokenChange, create_token
 from stockman_lab.testing.steering import SteeredLab
 from stockman_lab.world.world import World
 

@@ -76,9 +76,9 @@ def _let_in(world: World, cluster: KubernetesCluster) -> None:
     import base64
     import json
 
+    from stockman_lab.pve.access.accounts import TokenChange, create_token
     from stockman_lab.pve.access.identity import Caller
     from stockman_lab.pve.access.state import ROOT
-    from stockman_lab.pve.access.tokens import TokenChange, create_token
 
     told = []
     for proxmox in world.clusters.values():

@@ -6,15 +6,19 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from itertools import count
 
+from stockman_lab.pve.access.accounts import (
+    TokenChange,
+    UserChange,
+    create_group,
+    create_role,
+    create_token,
+    create_user,
+)
 from stockman_lab.pve.access.acl import AclChange, change_acl
-from stockman_lab.pve.access.groups import create_group
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.permissions import Authority
 from stockman_lab.pve.access.privileges import Profile
-from stockman_lab.pve.access.roles import create_role
 from stockman_lab.pve.access.state import AccessState, RandomBytes, fresh_access
-from stockman_lab.pve.access.tokens import TokenChange, create_token
-from stockman_lab.pve.access.users import UserChange, create_user
 
 ROOT = Caller("root@pam")
 ROOT_TOKEN = Caller("root@pam", "all")

@@ -3,39 +3,33 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.pve.access.groups import (
+from stockman_lab.pve.access.accounts import (
+    TokenChange,
+    UserChange,
     create_group,
+    create_role,
+    create_token,
+    create_user,
     delete_group,
+    delete_role,
+    delete_token,
+    delete_user,
     group_info,
     group_rows,
-    update_group,
-)
-from stockman_lab.pve.access.identity import Caller
-from stockman_lab.pve.access.passwords import scrambled
-from stockman_lab.pve.access.privileges import Profile
-from stockman_lab.pve.access.realms import realm_rows
-from stockman_lab.pve.access.roles import (
-    create_role,
-    delete_role,
     role_info,
     role_rows,
-    update_role,
-)
-from stockman_lab.pve.access.tokens import (
-    TokenChange,
-    create_token,
-    delete_token,
     token_rows,
+    update_group,
+    update_role,
     update_token,
-)
-from stockman_lab.pve.access.users import (
-    UserChange,
-    create_user,
-    delete_user,
     update_user,
     user_info,
     user_rows,
 )
+from stockman_lab.pve.access.identity import Caller
+from stockman_lab.pve.access.login import scrambled
+from stockman_lab.pve.access.privileges import Profile
+from stockman_lab.pve.access.realms import realm_rows
 from stockman_lab.pve.errors import ApiError
 
 from lab.tests.pve.access.house import (

@@ -6,24 +6,29 @@ from collections.abc import Callable, Mapping
 from urllib.parse import quote
 
 import pytest
+from stockman_lab.pve.access.accounts import (
+    TokenChange,
+    UserChange,
+    create_user,
+    delete_user,
+    update_token,
+    update_user,
+)
 from stockman_lab.pve.access.credentials import authenticate, presented
 from stockman_lab.pve.access.identity import Caller
-from stockman_lab.pve.access.login import Login, log_in
-from stockman_lab.pve.access.passwords import (
+from stockman_lab.pve.access.login import (
+    Login,
     PasswordChange,
     change_password,
-    scrambled,
-    store_password,
-)
-from stockman_lab.pve.access.permissions import Authority
-from stockman_lab.pve.access.tickets import (
     check_csrf_token,
+    log_in,
     make_csrf_token,
     make_ticket,
+    scrambled,
+    store_password,
     ticket_user,
 )
-from stockman_lab.pve.access.tokens import TokenChange, update_token
-from stockman_lab.pve.access.users import UserChange, create_user, delete_user, update_user
+from stockman_lab.pve.access.permissions import Authority
 from stockman_lab.pve.errors import ApiError
 
 from lab.tests.pve.access.house import (

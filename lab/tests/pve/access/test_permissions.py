@@ -7,9 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stockman_lab.pve.access.acl import AclChange, change_acl
 from stockman_lab.pve.access.identity import Caller
-from stockman_lab.pve.access.overview import capabilities, permissions_shown
-from stockman_lab.pve.access.paths import is_valid
-from stockman_lab.pve.access.permissions import Authority
+from stockman_lab.pve.access.permissions import Authority, capabilities, is_valid, permissions_shown
 from stockman_lab.pve.access.privileges import Profile, privileges
 from stockman_lab.pve.access.state import AccessState
 from stockman_lab.pve.errors import ApiError

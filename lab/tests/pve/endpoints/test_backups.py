@@ -8,7 +8,7 @@ from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import ApiError
-from stockman_lab.pve.storages.backup_archive import archive_of
+from stockman_lab.pve.storages.backing_up import archive_of
 
 from lab.tests.pve.endpoints.guests import container, machine
 from lab.tests.pve.endpoints.people import somebody

@@ -292,15 +292,5 @@ def test_the_state_tells_quorum_master_hosts_and_resources(nine: MemoryDoor) -> 
     assert status["manager_status"]["master_node"] == "pve1"
 
 
-def test_high_availability_is_disarmed_and_armed(nine: MemoryDoor) -> None:
-    nine.post(RESOURCES, sid="vm:100")
-    nine.post("/cluster/ha/status/disarm-ha", resource__mode="freeze")
-    row = next(r for r in _rows(nine, "/cluster/ha/status/current") if r["id"] == "fencing")
-    assert row["status"] == "disarmed, resource mode: freeze (CRM watchdog released)"
-    nine.post("/cluster/ha/status/arm-ha")
-    row = next(r for r in _rows(nine, "/cluster/ha/status/current") if r["id"] == "fencing")
-    assert row["armed-state"] == "armed"
-
-
 def _rows(found: MemoryDoor, path: str, **params: object) -> list[dict[str, object]]:
     return found.get(path.removesuffix("?"), **params)

@@ -145,22 +145,6 @@ def test_a_paused_machine_goes_on_where_it_was() -> None:
     assert guest.inside == inside
 
 
-def test_a_machine_sleeps_on_its_storage_and_wakes_up_again() -> None:
-    api = door()
-    guest = create_linux(api)
-    start(api)
-
-    assert ended(api, "POST", f"{STATUS}/suspend", todisk=1) == "OK"
-    asleep = dict(guest.config.values)
-    assert ended(api, "POST", f"{STATUS}/start") == "OK"
-
-    assert asleep["lock"] == "suspended"
-    assert asleep["vmstate"] == "local-zfs:vm-100-state-suspend-2026-01-01"
-    assert guest.is_running
-    assert "lock" not in guest.config.values
-    assert "pve1/local-zfs:vm-100-state-suspend-2026-01-01" not in api.cluster.state.volumes
-
-
 def test_a_stop_can_overrule_a_shutdown() -> None:
     api = door()
     guest = create(api, scsi0="local-zfs:8")
@@ -214,16 +198,6 @@ def test_managed_machines_only_get_a_wish_and_the_manager_does_the_rest() -> Non
     assert str(api.post(f"{STATUS}/stop")).split(":")[5] == "hastop"
     api.world.settle()
     assert not guest.is_running
-
-
-def test_managed_machines_are_not_suspended_to_disk() -> None:
-    api = door()
-    create_linux(api)
-    start(api)
-    api.cluster.state.ha_resources["vm:100"] = Section("vm:100", "vm")
-
-    with pytest.raises(ApiError, match="Cannot suspend HA managed VM to disk"):
-        api.post(f"{STATUS}/suspend", todisk=1)
 
 
 @pytest.mark.parametrize(

@@ -12,7 +12,7 @@ from stockman_lab.pve.formats.drive import (
     readable_drive,
 )
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.host_devices import parse_pci, parse_usb
+from stockman_lab.pve.formats.hardware import cloned_smbios, new_smbios, parse_pci, parse_usb
 from stockman_lab.pve.formats.mount_point import (
     is_mount,
     parse_device,
@@ -28,7 +28,6 @@ from stockman_lab.pve.formats.nic import (
     vlans,
 )
 from stockman_lab.pve.formats.sizes import GIB
-from stockman_lab.pve.formats.smbios import cloned_smbios, new_smbios
 
 from lab.tests.pve.throws import Counting
 

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from stockman_lab.pve.formats.boot import boot_order, print_order
 from stockman_lab.pve.formats.drive import parse_drive
 from stockman_lab.pve.formats.format_error import FormatError
+from stockman_lab.pve.formats.lists import print_tags
 from stockman_lab.pve.formats.nic import parse_nic
 from stockman_lab.pve.formats.property_string import (
     BOOLEAN,
@@ -17,7 +18,6 @@ from stockman_lab.pve.formats.property_string import (
     parse,
     print_properties,
 )
-from stockman_lab.pve.formats.tags import print_tags
 
 CAKE: Format = {
     "kind": REQUIRED_DEFAULT_KEY,

@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stockman_lab.pve.formats.config_file import encode_text, machine_text
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.lists import split_list
+from stockman_lab.pve.formats.lists import Startup, parse_startup, split_list
 from stockman_lab.pve.formats.sizes import (
     GIB,
     KIB,
@@ -18,7 +18,6 @@ from stockman_lab.pve.formats.sizes import (
     format_size,
     parse_size,
 )
-from stockman_lab.pve.formats.startup import Startup, parse_startup
 from stockman_lab.pve.guest_config.hotplug import parse_hotplug
 
 

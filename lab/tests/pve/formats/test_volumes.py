@@ -4,15 +4,13 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.new_volume import (
+from stockman_lab.pve.formats.volume_name import (
+    VolumeName,
     base_name,
     check_new_name,
     cloud_init_name,
     free_disk,
     linked_name,
-)
-from stockman_lab.pve.formats.volume_name import (
-    VolumeName,
     parse_volume_id,
     parse_volume_name,
     storage_of,

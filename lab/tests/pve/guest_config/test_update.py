@@ -7,15 +7,17 @@ from dataclasses import replace
 
 import pytest
 from stockman_lab.pve.errors import ApiError
-from stockman_lab.pve.guest_config.canonical import (
+from stockman_lab.pve.guest_config.change import (
+    Change,
     canonical_drives,
     canonical_machine,
+    read_container_change,
+    read_machine_change,
 )
-from stockman_lab.pve.guest_config.change import Change, read_container_change, read_machine_change
 from stockman_lab.pve.guest_config.creation import Maker
 from stockman_lab.pve.guest_config.hotplug import record_change
 from stockman_lab.pve.guest_config.state import GuestConfig
-from stockman_lab.pve.guest_config.update import check_update, plan_update
+from stockman_lab.pve.guest_config.update import check_update
 
 from lab.tests.pve.guest_config.guests import (
     RUNNING,
@@ -78,18 +80,6 @@ def test_the_version_of_a_tpm_cannot_change() -> None:
 
     with pytest.raises(ApiError, match="cannot change TPM state version after creation"):
         changed(config, STOPPED, tpmstate0="local-lvm:vm-100-disk-3,size=4M,version=v1.2")
-
-
-def test_the_saved_state_of_a_suspended_machine_can_be_thrown_away() -> None:
-    state = "local-lvm:vm-100-state-suspend"
-    config = machine(lock="suspended", vmstate=state, runningmachine="pc-i440fx-9.2")
-    change = Change(deletes=["vmstate"])
-
-    check_update(config, change)
-    outcome = plan_update(config, change, STOPPED)
-
-    assert outcome.freed == [state]
-    assert not {"lock", "vmstate", "runningmachine"} & set(config.values)
 
 
 def test_a_balloon_as_large_as_the_memory_is_fine() -> None:

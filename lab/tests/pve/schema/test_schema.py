@@ -6,10 +6,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from stockman_lab.pve.errors import ApiError
-from stockman_lab.pve.schema import texts
+from stockman_lab.pve.schema import rule
 from stockman_lab.pve.schema.formats import formats_of
-from stockman_lab.pve.schema.perl import integer, number, text_of
-from stockman_lab.pve.schema.rule import Check
+from stockman_lab.pve.schema.rule import Check, integer, number, text_of
 from stockman_lab.pve.schema.schema import PROFILES, Schema
 from stockman_lab.pve.schema.shape import Shape
 
@@ -158,7 +157,7 @@ def test_texts_that_cannot_be_read_are_refused(key: str, value: str, problem: st
         (
             "net0",
             "virtio,foo=1",
-            f"net0.foo: {texts.NOT_DEFINED}\n",
+            f"net0.foo: {rule.NOT_DEFINED}\n",
         ),
         (
             "net0",
@@ -176,7 +175,7 @@ def test_texts_that_cannot_be_read_are_refused(key: str, value: str, problem: st
         (
             "virtiofs0",
             "wool,cache=no",
-            f"virtiofs0.cache: {texts.not_an_option('no', CACHES)}\n",
+            f"virtiofs0.cache: {rule.not_an_option('no', CACHES)}\n",
         ),
     ],
 )

@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from stockman.adapters.files import replace_private_file
 from stockman_lab.commands.runtime.directories import LabPlaces
 from stockman_lab.doors.manner import API_PORT, TALOS_PORT
+from stockman_lab.pve.access.accounts import TokenChange, create_token
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.state import ROOT
-from stockman_lab.pve.access.tokens import TokenChange, create_token
 
 if TYPE_CHECKING:
     from stockman_lab.doors.serving import Serving

@@ -42,9 +42,9 @@ if TYPE_CHECKING:
 from stockman_lab.kube.flux.helm_release import HelmReleases
 from stockman_lab.kube.flux.instance import FluxInstances
 from stockman_lab.kube.helm.acknowledging import Acknowledging, Operators
-from stockman_lab.kube.helm.load_balancers import LoadBalancers
 from stockman_lab.kube.helm.ceph import Trouble, no_trouble
 from stockman_lab.kube.helm.jobs import HelmJobs
+from stockman_lab.kube.helm.load_balancers import LoadBalancers
 from stockman_lab.kube.nodes.host import Hosts
 from stockman_lab.kube.nodes.kubelet import Kubelets
 from stockman_lab.kube.nodes.provisioning import StorageDrivers, VolumeProvisioners

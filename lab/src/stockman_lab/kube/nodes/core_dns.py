@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from ipaddress import ip_network
-from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from stockman_lab.kube.objects import Object

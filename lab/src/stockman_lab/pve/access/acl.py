@@ -6,8 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stockman_lab.pve.access.identity import Caller, existing_token, split_tokenid, split_userid
-from stockman_lab.pve.access.paths import is_valid, normalised
-from stockman_lab.pve.access.permissions import Authority
+from stockman_lab.pve.access.permissions import Authority, is_valid, normalised
 from stockman_lab.pve.access.privileges import NO_ACCESS
 from stockman_lab.pve.access.state import ROOT, AccessState, AclNode
 from stockman_lab.pve.errors import bad_parameters, die, failing

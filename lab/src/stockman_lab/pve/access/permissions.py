@@ -2,13 +2,59 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from functools import cache
 from typing import Protocol
 
-from stockman_lab.pve.access.identity import Caller
-from stockman_lab.pve.access.privileges import NO_ACCESS, privileges
+from stockman_lab.pve.access.identity import Caller, caller_named
+from stockman_lab.pve.access.privileges import NO_ACCESS, Profile, privileges
 from stockman_lab.pve.access.state import ROOT, AccessState, AclNode
 from stockman_lab.pve.errors import ApiError, die
+
+_SLASHES = re.compile(r"/+")
+_NORMAL = re.compile(r"(?:/[A-Za-z0-9.\-_]+)+\Z")
+_ALLOWED = re.compile(r"[A-Za-z0-9.\-_/]+\Z")
+
+_NAME = r"[A-Za-z0-9.\-_]+"
+_EVERYWHERE = (
+    r"/",
+    rf"/access(?:/groups(?:/{_NAME})?|/realm(?:/{_NAME})?)?",
+    rf"/nodes(?:/{_NAME})?",
+    rf"/pool(?:/{_NAME}){{0,3}}",
+    r"/sdn",
+    r"/sdn/controllers(?:/[A-Za-z0-9_\-]+)?",
+    r"/sdn/(?:dns|ipams)(?:/[A-Za-z0-9]+)?",
+    rf"/sdn/zones(?:/{_NAME}(?:/{_NAME}(?:/[1-9][0-9]{{0,3}})?)?)?",
+    rf"/storage(?:/{_NAME})?",
+    r"/vms(?:/[1-9][0-9]{2,})?",
+    rf"/mapping(?:/{_NAME}){{0,2}}",
+)
+_SINCE_9 = (r"/sdn/fabrics(?:/[A-Za-z0-9]+)?",)
+
+
+def normalised(path: str) -> str | None:
+    """The one way to write a path; None: it holds characters that no path may hold."""
+    if _NORMAL.match(path):
+        return path
+    if not path or path == "0":
+        return None
+    path = _SLASHES.sub("/", path).removesuffix("/")
+    if not path.startswith("/"):
+        path = f"/{path}"
+    return path if _ALLOWED.match(path) else None
+
+
+def is_valid(path: str, profile: Profile) -> bool:
+    """Whether entries may be added to this normalised path."""
+    return _valid(profile).match(path) is not None
+
+
+@cache
+def _valid(profile: Profile) -> re.Pattern[str]:
+    forms = _EVERYWHERE if profile is Profile.PVE_8_4 else (*_EVERYWHERE, *_SINCE_9)
+    return re.compile(rf"(?:{'|'.join(forms)})\Z")
+
 
 Held = Mapping[str, bool]
 """Privilege, or role, to whether it reaches the paths below."""
@@ -239,3 +285,81 @@ def groups_with(authority: Authority, caller: Caller, *privs: str) -> set[str]:
 def members_of(state: AccessState, groups: Iterable[str]) -> set[str]:
     """The users that belong to any of these groups."""
     return {member for group in groups for member in state.groups[group].members}
+
+
+_ALWAYS_SHOWN = (
+    "/",
+    "/access",
+    "/access/groups",
+    "/nodes",
+    "/pool",
+    "/sdn",
+    "/storage",
+    "/vms",
+)
+_ALWAYS_OFFERED = ("/", "/nodes", "/access/groups", "/vms", "/storage", "/sdn", "/mapping")
+_OFFERS = {
+    "vms": re.compile(r"VM\.|Permissions\.Modify"),
+    "access": re.compile(r"(?:User|Group)\.|Permissions\.Modify"),
+    "storage": re.compile(r"Datastore\.|Permissions\.Modify"),
+    "nodes": re.compile(r"Sys\.|Permissions\.Modify"),
+    "sdn": re.compile(r"SDN\.|Permissions\.Modify"),
+    "dc": re.compile(r"Sys\.Audit|Sys\.Modify|SDN\."),
+    "mapping": re.compile(r"Mapping\.|Permissions\.Modify"),
+}
+_TOP_OF_PATH = re.compile(r"/(\w+)")
+
+Shown = Mapping[str, Mapping[str, int]]
+
+
+def effective_permissions(authority: Authority, caller: Caller) -> Shown:
+    """Every path on which the caller holds a privilege, with the privileges held there."""
+    paths = {*_ALWAYS_SHOWN, *_entry_paths(authority), *authority.pools.member_paths()}
+    held = {path: authority.permissions(caller, path) for path in sorted(paths)}
+    return {path: _numbers(privs) for path, privs in held.items() if privs}
+
+
+def permissions_shown(
+    authority: Authority, caller: Caller, authid: str | None, path: str | None
+) -> Shown:
+    """The permissions of a user or token, own or another's, everywhere or on one path."""
+    asked = caller if authid is None else caller_named(authid)
+    owns_it = asked is not None and asked.userid == caller.userid and caller.tokenid is None
+    if asked != caller and not owns_it:
+        authority.check(caller, "/access", "Sys.Audit")
+    if not path:
+        return {} if asked is None else effective_permissions(authority, asked)
+    held = None if asked is None else authority.permissions(asked, normalised(path) or path)
+    return {path: _numbers(held or {})}
+
+
+def capabilities(authority: Authority, caller: Caller) -> Shown:
+    """What a web page may offer to somebody who has just logged in."""
+    offered: dict[str, dict[str, int]] = {area: {} for area in _OFFERS}
+    for path in (*_ALWAYS_OFFERED, *_entry_paths(authority)):
+        top = _TOP_OF_PATH.match(path)
+        area = top[1] if top else "dc"
+        for priv in authority.permissions(caller, path):
+            for where in _offered_in(area, priv):
+                offered[where][priv] = 1
+    return offered
+
+
+def _offered_in(area: str, priv: str) -> list[str]:
+    if area == "pool":
+        return [where for where in ("vms", "storage") if _OFFERS[where].match(priv)]
+    return [area] if area in _OFFERS and _OFFERS[area].match(priv) else []
+
+
+def _entry_paths(authority: Authority) -> set[str]:
+    """The paths that have entries, and all paths above them."""
+    paths = set()
+    for path in authority.state.acl:
+        while path not in paths and path != "/":
+            paths.add(path)
+            path = path.rpartition("/")[0] or "/"
+    return paths
+
+
+def _numbers(held: Held) -> dict[str, int]:
+    return {priv: int(propagates) for priv, propagates in held.items()}

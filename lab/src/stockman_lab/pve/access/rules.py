@@ -12,8 +12,13 @@ from collections.abc import Callable, Mapping, Sequence
 from stockman_lab.pve.access.acl import check_may_change
 from stockman_lab.pve.access.identity import Caller, existing_user, split_userid
 from stockman_lab.pve.access.parameters import Params, listed, text
-from stockman_lab.pve.access.paths import normalised
-from stockman_lab.pve.access.permissions import Authority, denied, groups_with, members_of
+from stockman_lab.pve.access.permissions import (
+    Authority,
+    denied,
+    groups_with,
+    members_of,
+    normalised,
+)
 
 _PIECE = re.compile(r"([^{]+)|\{([^}]+)\}")
 

@@ -4,44 +4,37 @@ from __future__ import annotations
 
 from collections.abc import Callable
 
-from stockman_lab.pve.access.acl import AclChange, acl_rows, change_acl
-from stockman_lab.pve.access.groups import (
+from stockman_lab.pve.access.accounts import (
+    TokenChange,
+    UserChange,
     create_group,
+    create_role,
+    create_token,
+    create_user,
     delete_group,
+    delete_role,
+    delete_token,
+    delete_user,
     group_info,
     group_rows,
-    update_group,
-)
-from stockman_lab.pve.access.identity import Caller, existing_token, split_userid
-from stockman_lab.pve.access.login import Login, log_in
-from stockman_lab.pve.access.overview import permissions_shown
-from stockman_lab.pve.access.parameters import flag, listed, number, text
-from stockman_lab.pve.access.passwords import PasswordChange, change_password, scrambled
-from stockman_lab.pve.access.realms import realm_rows
-from stockman_lab.pve.access.roles import (
-    create_role,
-    delete_role,
     role_info,
     role_rows,
-    update_role,
-)
-from stockman_lab.pve.access.state import AccessState
-from stockman_lab.pve.access.tokens import (
-    TokenChange,
-    create_token,
-    delete_token,
     token_info,
     token_rows,
+    update_group,
+    update_role,
     update_token,
-)
-from stockman_lab.pve.access.users import (
-    UserChange,
-    create_user,
-    delete_user,
     update_user,
     user_info,
     user_rows,
 )
+from stockman_lab.pve.access.acl import AclChange, acl_rows, change_acl
+from stockman_lab.pve.access.identity import Caller, existing_token, split_userid
+from stockman_lab.pve.access.login import Login, PasswordChange, change_password, log_in, scrambled
+from stockman_lab.pve.access.parameters import flag, listed, number, text
+from stockman_lab.pve.access.permissions import permissions_shown
+from stockman_lab.pve.access.realms import realm_rows
+from stockman_lab.pve.access.state import AccessState
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 

@@ -8,10 +8,7 @@ from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import bad_parameters, die
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.schema.schema import Schema
-from stockman_lab.pve.storages.access import check_volume_access
-from stockman_lab.pve.storages.backing_up import BACK_UP
-from stockman_lab.pve.storages.backup_archive import archive_of
-from stockman_lab.pve.storages.backup_disks import backup_disks
+from stockman_lab.pve.storages.backing_up import BACK_UP, archive_of, backup_disks
 from stockman_lab.pve.storages.backup_jobs import (
     check_backup_options,
     check_backup_privileges,
@@ -20,6 +17,7 @@ from stockman_lab.pve.storages.backup_jobs import (
     scheduled,
     written,
 )
+from stockman_lab.pve.storages.removing import check_volume_access
 
 _FILE = "file-jobs_cfg"
 

@@ -164,20 +164,6 @@ def zones(call: Call) -> object:
     return []
 
 
-@endpoint("GET", "/cluster/sdn/vnets")
-def virtual_networks(call: Call) -> object:
-    del call
-    return []
-
-
-@endpoint("GET", "/nodes/{node}/sdn/zones")
-def zones_of_host(call: Call) -> object:
-    """Zones that the caller may see on a host."""
-    if not call.may("/sdn/zones/localnetwork", "SDN.Audit", "SDN.Allocate", any_of=True):
-        return []
-    return [{"zone": "localnetwork", "status": "available"}]
-
-
 _LOWEST, _HIGHEST = 100, 1_000_000
 
 

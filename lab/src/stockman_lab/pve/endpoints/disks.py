@@ -2,24 +2,78 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
+from stockman_lab.pve import space
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
+from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.formats.lists import split_list
-from stockman_lab.pve.storages.host_disks import (
-    WIPE_DISK,
-    disk_at,
-    disk_row,
-    is_mounted,
-    unused_disk,
-)
-from stockman_lab.pve.storages.making_pools import (
-    DROP_POOL,
-    MAKE_POOL,
-    check_storage,
-    pools_like,
-    used_in,
-)
+from stockman_lab.pve.host import Host, PhysicalDisk, Pool
+from stockman_lab.pve.storage import Storage, Volume
+
+
+def pools_like(host: Host, prefix: str) -> Iterator[tuple[str, Pool]]:
+    """Pools of one kind, each with its name without that prefix."""
+    for name, pool in sorted(host.pools.items()):
+        if name.startswith(prefix):
+            yield name.removeprefix(prefix), pool
+
+
+def storages_in(cluster: Cluster, host: Host, pool: Pool) -> list[Storage]:
+    """Storages whose volumes on a host are in a pool."""
+    state = cluster.state
+    known = (*state.storages.values(), *state.removed_storages.values())
+    return [one for one in known if space.pool_of(cluster, one, host) is pool]
+
+
+def volumes_in(cluster: Cluster, host: Host, pool: Pool) -> list[Volume]:
+    """Volumes of a host that are in a pool."""
+    names = {storage.id for storage in storages_in(cluster, host, pool)}
+    return [
+        volume
+        for volume in cluster.state.volumes.values()
+        if volume.storage in names and volume.host == host.name
+    ]
+
+
+def used_in(cluster: Cluster, host: Host, pool: Pool) -> int:
+    """Bytes of a pool that are taken."""
+    return pool.other + sum(volume.used for volume in volumes_in(cluster, host, pool))
+
+
+_FLASH = frozenset({"ssd", "nvme"})
+
+
+def disk_row(disk: PhysicalDisk, *, skip_health: bool) -> dict[str, object]:
+    """A disk as lists show it."""
+    row: dict[str, object] = {
+        "devpath": disk.devpath,
+        "size": disk.size,
+        "vendor": disk.vendor,
+        "model": disk.model or "unknown",
+        "serial": disk.serial or "unknown",
+        "wwn": disk.wwn or "unknown",
+        "type": "nvme" if "nvme" in disk.devpath else disk.kind,
+        "rpm": disk.rpm,
+        "gpt": int(disk.gpt or bool(disk.used)),
+        "mounted": int(is_mounted(disk)),
+        "health": "UNKNOWN" if skip_health else disk.health,
+        "wearout": 100 if disk.kind in _FLASH and not skip_health else "N/A",
+        "osdid": -1,
+        "osdid-list": [],
+    }
+    if disk.serial:
+        name = f"{disk.model}_{disk.serial}".replace(" ", "_")
+        row["by_id_link"] = f"/dev/disk/by-id/ata-{name}"
+    if disk.used:
+        row["used"] = disk.used
+    return row
+
+
+def is_mounted(disk: PhysicalDisk) -> bool:
+    """Whether a file system of it is in use."""
+    return disk.used in ("mounted", "ext4", "xfs", "BIOS boot", "EFI")
 
 
 @endpoint("GET", "/nodes/{node}/disks/list")
@@ -34,21 +88,6 @@ def disks(call: Call) -> object:
     ]
 
 
-@endpoint("PUT", "/nodes/{node}/disks/wipedisk")
-def wipe(call: Call) -> object:
-    disk = disk_at(call.node, call.text("disk"))
-    if is_mounted(disk):
-        raise die(f"disk/partition '{disk.devpath}' is mounted")
-    if disk.used == "LVM":
-        raise die(f"disk/partition '{disk.devpath}' has a holder")
-    name = disk.devpath.rpartition("/")[2]
-    return call.start("wipedisk", name, WIPE_DISK, {"disk": disk.devpath})
-
-
-_FEWEST = {
-    "single": 1, "mirror": 2, "raid10": 4, "raidz": 3, "raidz2": 4, "raidz3": 5, "draid": 3,
-    "draid2": 4, "draid3": 5,
-}  # fmt: skip
 _DISKS = "/nodes/{node}/disks"
 
 
@@ -93,52 +132,3 @@ def zfs_pool(call: Call) -> object:
 
 def _device(name: str) -> dict[str, object]:
     return {"name": name, "msg": "", "state": "ONLINE", "read": 0, "write": 0, "cksum": 0}
-
-
-@endpoint("POST", f"{_DISKS}/zfs")
-def make_zfs(call: Call) -> object:
-    level, name = call.text("raidlevel"), call.text("name")
-    paths = split_list(call.text("devices"))
-    if call.has("draid-config") and not level.startswith("draid"):
-        raise die("draid-config set without using dRAID level")
-    for path in paths:
-        unused_disk(call.node, path)
-    storage = _storage(call, {"type": "zfspool", "pool": name, "content": "rootdir,images"})
-    if f"zfs:{name}" in call.node.pools:
-        raise die(f"pool '{name}' already exists on node '{call.node.name}'")
-    if level == "raid10" and len(paths) % 2:
-        raise die("raid10 needs an even number of disks")
-    if level == "single" and len(paths) > 1:
-        raise die("please give only one disk for single disk mode")
-    if len(paths) < _FEWEST[level]:
-        raise die(f"{level} needs at least {_FEWEST[level]} disks")
-    arguments: dict[str, object] = {"pool_name": name, "disks": ",".join(paths), "form": level}
-    if storage is not None:
-        arguments["storage"] = storage
-    return call.start("zfscreate", name, MAKE_POOL, arguments)
-
-
-@endpoint("DELETE", f"{_DISKS}/zfs/{{name}}")
-def drop_zfs(call: Call) -> object:
-    name = call.text("name")
-    if call.flag("cleanup-config"):
-        call.check("/storage", "Datastore.Allocate")
-    command = f"zpool destroy {name}"
-    arguments = {
-        "pool": f"zfs:{name}",
-        "command": command,
-        "missing": f"command '{command}' failed: exit code 1",
-        "config": int(call.flag("cleanup-config")),
-        "wipe": int(call.flag("cleanup-disks")),
-    }
-    return call.start("zfsremove", name, DROP_POOL, arguments)
-
-
-def _storage(call: Call, given: dict[str, str]) -> dict[str, str] | None:
-    """Options of a storage on the new pool; None: none is asked for."""
-    if not call.flag("add_storage"):
-        return None
-    call.check("/storage", "Datastore.Allocate")
-    full = {**given, "storage": call.text("name"), "nodes": call.node.name}
-    check_storage(call.cluster, call.node, full)
-    return full

@@ -38,16 +38,14 @@ def crm_state(cluster: Cluster, section: Section) -> str:
         return "stopped"
     if not cluster.state.hosts[guest.node].has_power:
         return "fence"
-    if cluster.state.ha_disarmed == "freeze":
-        return "freeze"
     return "started" if wanted_state(section) == "started" else "stopped"
 
 
 def shown_state(cluster: Cluster, section: Section) -> str:
     """The state of a resource, as people read it."""
     wanted, guest = wanted_state(section), guest_of(cluster, section.id)
-    if wanted == "ignored" or cluster.state.ha_disarmed == "ignore":
-        return "ignored" if wanted == "ignored" else "ignore"
+    if wanted == "ignored":
+        return "ignored"
     if guest is None:
         return "not found"
     current = crm_state(cluster, section)
@@ -78,8 +76,6 @@ def watcher_text(cluster: Cluster, host: Host) -> str:
 def _watcher(cluster: Cluster, host: Host) -> tuple[str, str]:
     if not host.has_power:
         return _DEAD, "watchdog standby"
-    if cluster.state.ha_disarmed:
-        return "disarm mode", "watchdog released"
     return ("active", "watchdog active") if is_busy(cluster, host) else ("idle", "watchdog standby")
 
 
@@ -286,8 +282,6 @@ def manager_status(call: Call) -> object:
             },
             "timestamp": int(call.now),
         }
-        if cluster.state.ha_disarmed:
-            status["disarm"] = {"mode": cluster.state.ha_disarmed, "state": "disarmed"}
     answer: dict[str, object] = {
         "manager_status": status,
         "quorum": {"node": call.host.name, "quorate": int(cluster.is_quorate)},
@@ -306,43 +300,18 @@ def manager_status(call: Call) -> object:
     return answer
 
 
-@endpoint("POST", f"{_STATUS}/disarm-ha")
-def disarm(call: Call) -> object:
-    call.cluster.require_quorum("domain-ha")
-    call.cluster.state.ha_disarmed = call.text("resource-mode")
-    call.cluster.changed()
-    return None
-
-
-@endpoint("POST", f"{_STATUS}/arm-ha")
-def arm(call: Call) -> object:
-    call.cluster.require_quorum("domain-ha")
-    call.cluster.state.ha_disarmed = ""
-    call.cluster.changed()
-    ha_manager.wake(call.cluster)
-    return None
-
-
 def _master_row(call: Call, master: str) -> dict[str, object]:
-    text = f"{master} (active, {local_time(call.now)})"
-    mode = call.cluster.state.ha_disarmed
-    if mode:
-        text += f" - disarmed, resource mode: {mode}"
     return {
         "id": "master",
         "type": "master",
         "node": master,
-        "status": text,
+        "status": f"{master} (active, {local_time(call.now)})",
         "timestamp": int(call.now),
     }
 
 
 def _fencing_row(call: Call, master: str) -> dict[str, object]:
-    mode = call.cluster.state.ha_disarmed
     row: dict[str, object] = {"id": "fencing", "type": "fencing", "node": master or call.host.name}
-    if mode:
-        text = f"disarmed, resource mode: {mode} (CRM watchdog released)"
-        return row | {"status": text, "armed-state": "disarmed", "resource_mode": mode}
     state, watchdog = ("armed", "active") if master else ("standby", "standby")
     return row | {"status": f"{state} (CRM watchdog {watchdog})", "armed-state": state}
 

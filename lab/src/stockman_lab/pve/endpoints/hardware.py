@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-import re
-
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.host import PciDevice, UsbDevice
-from stockman_lab.pve.mappings import entries_of
 from stockman_lab.pve.releases import release_of
 
 _PATH = "/nodes/{node}/hardware"
 _HIDDEN = "05;06;0b"
 """Memory controllers, bridges and processors."""
-_ADDRESS = re.compile(r"(?:[0-9a-fA-F]{4}:)?[0-9a-fA-F]{2}:[0-9a-fA-F]{2}\.[0-9a-fA-F]")
 
 
 @endpoint("GET", f"{_PATH}/pci")
@@ -25,28 +21,6 @@ def pci(call: Call) -> object:
         _pci_row(device, verbose=verbose)
         for device in sorted(call.node.pci, key=lambda one: one.id)
         if not any(device.device_class.startswith(f"0x{prefix}") for prefix in hidden)
-    ]
-
-
-@endpoint("GET", f"{_PATH}/pci/{{pci-id-or-mapping}}/mdev")
-def mediated(call: Call) -> object:
-    """Kinds of mediated devices: those that a card with support for them would offer."""
-    name = call.text("pci-id-or-mapping")
-    if _ADDRESS.fullmatch(name):
-        paths = [name if name.count(":") > 1 else f"0000:{name}"]
-    else:
-        section = call.cluster.state.mappings.get("pci", {}).get(name)
-        entries = entries_of(section, call.node.name) if section is not None else ()
-        paths = [entry["path"] for entry in entries]
-    able = [one for one in call.node.pci if one.id in paths and one.mdev]
-    return [
-        {
-            "type": "nvidia-256",
-            "name": "GRID T4-1Q",
-            "available": 16,
-            "description": "max_instance=16",
-        }
-        for _ in able[:1]
     ]
 
 

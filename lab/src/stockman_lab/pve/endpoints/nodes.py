@@ -6,12 +6,10 @@ import base64
 import hashlib
 
 from stockman_lab.authority.state import Certificate
-from stockman_lab.pve import bulk, guest_rows, host_power
-from stockman_lab.pve.access.permissions import denied
+from stockman_lab.pve import guest_rows, host_power
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.cluster import Cluster
-from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.releases import release_of
 
@@ -58,7 +56,6 @@ _BELOW = (
 )  # fmt: skip
 _FLAGS = "fpu vme de pse tsc msr pae mce cx8 apic sep mtrr pge mca cmov pat pse36 clflush mmx fxsr sse sse2 ss ht syscall nx pdpe1gb rdtscp lm constant_tsc rep_good nopl xtopology cpuid pni pclmulqdq vmx ssse3 fma cx16 sse4_1 sse4_2 x2apic movbe popcnt aes xsave avx f16c rdrand hypervisor lahf_lm abm avx2 bmi1 bmi2 erms"  # noqa: E501
 _LOAD = (0.21, 0.18, 0.12)
-_STOP_TIMEOUT = 180
 
 
 @endpoint("GET", "/nodes")
@@ -122,18 +119,6 @@ def power(call: Call) -> object:
     return None
 
 
-@endpoint("POST", "/nodes/{node}/startall")
-def start_all(call: Call) -> object:
-    which = bulk.Which(vmids=_guests(call), force=call.flag("force"))
-    return bulk.start_all(call.cluster, call.node, call.caller.authid, which)
-
-
-@endpoint("POST", "/nodes/{node}/stopall")
-def stop_all(call: Call) -> object:
-    which = bulk.Which(vmids=_guests(call), timeout=call.number("timeout", _STOP_TIMEOUT))
-    return bulk.stop_all(call.cluster, call.node, call.caller.authid, which)
-
-
 @endpoint("GET", "/nodes/{node}/certificates/info")
 def certificate_info(call: Call) -> object:
     return certificate_rows(call.cluster, call.node.name)
@@ -158,44 +143,3 @@ def _row(call: Call, host: Host) -> dict[str, object]:
     if host.name in call.cluster.state.certificates:
         row["ssl_fingerprint"] = fingerprint_of(call.cluster.state.certificates[host.name])
     return row
-
-
-def _guests(call: Call) -> tuple[int, ...]:
-    """Guests that are named; refused for who may not switch them, or all."""
-    named = split_list(call.text("vms"))
-    if not call.may("/", "VM.PowerMgmt"):
-        if not named:
-            raise denied("/, VM.PowerMgmt")
-        for vmid in named:
-            call.check(f"/vms/{vmid}", "VM.PowerMgmt")
-    return tuple(int(one) for one in named)
-
-
-_STEPS = {"hour": 60, "day": 1800, "week": 10_800, "month": 43_200, "year": 604_800}
-_DECADE = 604_800
-_ROWS = 70
-
-
-@endpoint("GET", "/nodes/{node}/rrddata")
-def rrddata(call: Call) -> object:
-    """One row for each step back from now; moments at which the host was off are empty."""
-    host = call.node
-    step = _STEPS.get(call.text("timeframe"), _DECADE)
-    last = int(call.now) // step * step
-    figures = guest_rows.host_figures(call.cluster, host)
-    measured = {
-        "cpu": figures["cpu"],
-        "maxcpu": figures["maxcpu"],
-        "iowait": 0.001,
-        "loadavg": 0.2,
-        "memtotal": figures["maxmem"],
-        "memused": figures["mem"],
-        "swaptotal": host.swap,
-        "swapused": 0,
-        "roottotal": figures["maxdisk"],
-        "rootused": figures["disk"],
-        "netin": 1200.0,
-        "netout": 900.0,
-    }
-    moments = range(last - (_ROWS - 1) * step, last + step, step)
-    return [{"time": moment} | (measured if moment >= host.booted_at else {}) for moment in moments]

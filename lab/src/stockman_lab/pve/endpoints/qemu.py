@@ -12,11 +12,10 @@ from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.keys import is_indexed
 from stockman_lab.pve.guest_config.needs import Guest as Owner
 from stockman_lab.pve.guest_config.needs import bridge_needs
-from stockman_lab.pve.qemu import cloning, creating, destroying, moving
+from stockman_lab.pve.qemu import cloning, creating, moving
 from stockman_lab.pve.qemu.cloning import Clone, Wish, check_clone, copied_drives, source_values
-from stockman_lab.pve.qemu.rights import check_needs, only_for_root
 from stockman_lab.pve.qemu.rows import list_row, status_row
-from stockman_lab.pve.qemu.settings import given_values, settled_values
+from stockman_lab.pve.qemu.settings import check_needs, given_values, only_for_root, settled_values
 from stockman_lab.pve.qemu.shelf import Shelf
 
 _NO_KEYS = frozenset(
@@ -103,14 +102,14 @@ def destroy(call: Call) -> object:
     only_for_root(call, "skiplock")
     call.cluster.require_quorum()
     guest: Guest = call.guest()
-    destroying.check(call.cluster, guest, purge=call.flag("purge"))
+    creating.check_destroy(call.cluster, guest, purge=call.flag("purge"))
     arguments = {
         "vmid": call.vmid,
         "purge": call.flag("purge"),
         "skiplock": call.flag("skiplock"),
         "unreferenced": call.flag("destroy-unreferenced-disks"),
     }
-    return call.start("qmdestroy", str(call.vmid), destroying.Destroy.name, arguments)
+    return call.start("qmdestroy", str(call.vmid), creating.Destroy.name, arguments)
 
 
 @endpoint("POST", "/nodes/{node}/qemu/{vmid}/clone")

@@ -14,8 +14,7 @@ from stockman_lab.pve.qemu.cloud_init_drive import dumped, regenerate
 from stockman_lab.pve.qemu.drives import drives_of
 from stockman_lab.pve.qemu.file_lock import when_unlocked
 from stockman_lab.pve.qemu.power import shelf_of
-from stockman_lab.pve.qemu.rights import only_for_root
-from stockman_lab.pve.qemu.settings import given_values, settled_change
+from stockman_lab.pve.qemu.settings import given_values, only_for_root, settled_change
 from stockman_lab.pve.qemu.shelf import has_feature
 from stockman_lab.pve.qemu.updating import Configure, change_argument, check_change, update
 

@@ -23,7 +23,7 @@ from stockman_lab.pve.qemu.local_parts import (
 )
 from stockman_lab.pve.qemu.migrating import Migrate, check_storages, parse_storage_map
 from stockman_lab.pve.qemu.power import shelf_of
-from stockman_lab.pve.qemu.rights import only_for_root
+from stockman_lab.pve.qemu.settings import only_for_root
 
 
 @endpoint("GET", "/nodes/{node}/qemu/{vmid}/migrate")

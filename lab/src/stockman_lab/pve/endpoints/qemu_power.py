@@ -5,13 +5,12 @@ from __future__ import annotations
 from stockman_lab.pve import ha_manager
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
-from stockman_lab.pve.errors import bad_parameters, die
+from stockman_lab.pve.errors import ApiError, bad_parameters, die
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_config.keys import is_indexed
 from stockman_lab.pve.ha.requests import HaStart, HaStop
 from stockman_lab.pve.qemu import pausing, power_works
-from stockman_lab.pve.qemu.rights import only_for_root
 from stockman_lab.pve.qemu.rows import status_row
+from stockman_lab.pve.qemu.settings import only_for_root
 
 _FOR_ROOT = (
     *("stateuri", "skiplock", "migratedfrom", "migration_type", "migration_network"),
@@ -81,28 +80,17 @@ def suspend(call: Call) -> object:
     only_for_root(call, "skiplock")
     guest = call.guest()
     _require_running(guest)
-    if not call.flag("todisk"):
-        return call.start("qmpause", str(guest.vmid), pausing.Pause.name, _arguments(call))
-    if _is_managed(call):
-        raise die("Cannot suspend HA managed VM to disk")
-    call.check(f"/vms/{guest.vmid}", "VM.Config.Disk")
-    if any(is_indexed(key, "hostpci") for key in guest.config.values):
-        raise die(
-            "cannot suspend VM to disk due to passed-through PCI device(s), which lack the"
-            " possibility to save/restore their internal state"
-        )
-    storage = call.text("statestorage") or pausing.state_storage(call.cluster, guest)
-    call.check(f"/storage/{storage}", "Datastore.AllocateSpace")
-    arguments = _arguments(call) | {"statestorage": storage}
-    return call.start("qmsuspend", str(guest.vmid), pausing.Suspend.name, arguments)
+    if call.flag("todisk"):
+        path = f"/nodes/{call.text('node')}/qemu/{guest.vmid}/status/suspend"
+        raise ApiError(501, f"Method 'POST {path}' with 'todisk' not implemented")
+    return call.start("qmpause", str(guest.vmid), pausing.Pause.name, _arguments(call))
 
 
 @endpoint("POST", "/nodes/{node}/qemu/{vmid}/status/resume")
 def resume(call: Call) -> object:
     only_for_root(call, "skiplock", "nocheck")
     guest = call.guest()
-    if guest.lock != "suspended":
-        _require_running(guest)
+    _require_running(guest)
     return call.start("qmresume", str(guest.vmid), pausing.Resume.name, _arguments(call))
 
 

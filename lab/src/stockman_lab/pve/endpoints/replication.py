@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman_lab.pve.access.permissions import denied
-from stockman_lab.pve.api.call import Answer, Call
+from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import bad_parameters, die
@@ -118,12 +117,6 @@ def statuses(call: Call) -> object:
     ]
 
 
-@endpoint("GET", _NODE_JOB)
-def index(call: Call) -> object:
-    del call
-    return [{"name": name} for name in ("schedule_now", "log", "status")]
-
-
 @endpoint("GET", f"{_NODE_JOB}/status")
 def status(call: Call) -> object:
     for row in _status_rows(call):
@@ -131,19 +124,6 @@ def status(call: Call) -> object:
             call.check(f"/vms/{row['guest']}", "VM.Audit")
             return row
     raise die(f"no such replication job '{call.text('id')}'")
-
-
-@endpoint("GET", f"{_NODE_JOB}/log")
-def log(call: Call) -> object:
-    job = _job(call)
-    vmid, _ = replication.split_id(job.id)
-    if not _may_see(call, job.id) and not call.may(f"/nodes/{call.node.name}", "Sys.Audit"):
-        raise denied()
-    last = replication.last_run(job, call.now)
-    lines = [f"{job.id}: start replication job", f"{job.id}: guest => VM {vmid}",
-             f"{job.id}: end replication job"] if last else ["no content"]  # fmt: skip
-    rows = [{"n": number, "t": line} for number, line in enumerate(lines, start=1)]
-    return Answer(rows, total=len(rows))
 
 
 @endpoint("POST", f"{_NODE_JOB}/schedule_now")

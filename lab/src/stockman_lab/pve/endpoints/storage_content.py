@@ -10,15 +10,20 @@ from stockman_lab.pve.api.call import Call, Deferred
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.new_volume import check_new_name, free_disk, placed
 from stockman_lab.pve.formats.sizes import content_bytes
-from stockman_lab.pve.formats.volume_name import VolumeName, parse_volume_id
+from stockman_lab.pve.formats.volume_name import (
+    VolumeName,
+    check_new_name,
+    free_disk,
+    parse_volume_id,
+    placed,
+)
 from stockman_lab.pve.space import given_size
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.storage_locks import PATIENCE, StorageBusy, lock_wait
 from stockman_lab.pve.storages import removing
-from stockman_lab.pve.storages.access import check_volume_access, may_read, named_volume
-from stockman_lab.pve.storages.paths import path_of
+from stockman_lab.pve.storages.places import path_of
+from stockman_lab.pve.storages.removing import check_volume_access, may_read, named_volume
 from stockman_lab.pve.storages.rows import formats_of, volume_rows
 
 _QEMU_FORMATS = frozenset({"raw", "qcow2", "vmdk", "subvol"})

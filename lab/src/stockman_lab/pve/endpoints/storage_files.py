@@ -10,11 +10,11 @@ from stockman_lab.pve.api.call import Awaited, Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.formats.config_file import encode_text
-from stockman_lab.pve.formats.content_file import brought_file
+from stockman_lab.pve.formats.volume_name import brought_file
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.storages import fetches, receiving
-from stockman_lab.pve.storages.access import check_volume_access
+from stockman_lab.pve.storages.removing import check_volume_access
 
 if TYPE_CHECKING:
     from stockman_lab.images.fetching import QueryFailed

@@ -16,9 +16,9 @@ from stockman_lab.pve.storages.configuring import (
     change_storage,
     config_digest,
     remove_storage,
+    shown_settings,
 )
 from stockman_lab.pve.storages.rows import storage_row
-from stockman_lab.pve.storages.settings import shown_settings
 
 READERS = ("Datastore.Audit", "Datastore.AllocateSpace")
 """Privileges of which one is enough to see a storage."""

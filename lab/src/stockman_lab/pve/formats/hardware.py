@@ -1,8 +1,11 @@
-"""Hardware of a virtual machine as one looks at it: CPU, memory, machine, display, agent."""
+"""Hardware of a virtual machine: CPU, memory, board, firmware, display, agent and host devices."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from stockman_lab.pve.errors import die
+from stockman_lab.pve.formats.nic import Throws
 from stockman_lab.pve.formats.property_string import (
     DEFAULT_KEY,
     REQUIRED_DEFAULT_KEY,
@@ -12,6 +15,24 @@ from stockman_lab.pve.formats.property_string import (
     parse,
     print_properties,
 )
+
+SMBIOS: Format = booleans("base64")
+
+
+def parse_smbios(text: str) -> dict[str, str]:
+    """The fields; raises `FormatError`."""
+    return parse(SMBIOS, text)
+
+
+def new_smbios(dice: Throws) -> str:
+    """Fields of a new machine: only its UUID."""
+    return f"uuid={dice.uuid()}"
+
+
+def cloned_smbios(text: str, dice: Throws) -> str:
+    """Fields of a clone: the same with a new UUID, printed in canonical order."""
+    return print_properties(SMBIOS, {**parse_smbios(text), "uuid": dice.uuid()})
+
 
 _WITH_CLIPBOARD = ("std", "cirrus", "vmware", "virtio", "qxl")
 
@@ -105,3 +126,53 @@ def check_vga(text: str) -> None:
     kind = found.get("type", "")
     if found.get("clipboard") == "vnc" and kind and not kind.startswith(_WITH_CLIPBOARD):
         raise die(f"vga type {kind} is not compatible with VNC clipboard")
+
+
+PCI: Format = {"host": DEFAULT_KEY, **booleans("rombar pcie x-vga legacy-igd")}
+USB: Format = {"host": DEFAULT_KEY, **booleans("usb3")}
+MAPPING: Format = {}
+
+
+@dataclass(frozen=True, slots=True)
+class HostPci:
+    """A PCI device of the host: by addresses, or by the name of a mapping."""
+
+    addresses: tuple[str, ...]
+    mapping: str
+    pcie: bool
+    rom_file: str
+
+
+@dataclass(frozen=True, slots=True)
+class HostUsb:
+    """A USB device of the host, a port of it, a mapping, or a door for SPICE clients."""
+
+    host: str
+    mapping: str
+
+    @property
+    def is_spice(self) -> bool:
+        """Whether the client's devices are meant, not the host's."""
+        return self.host.lower() == "spice"
+
+
+def parse_pci(text: str) -> HostPci:
+    """One `hostpciN`; raises `FormatError`."""
+    found = parse(PCI, text)
+    return HostPci(
+        addresses=tuple(part for part in found.get("host", "").split(";") if part),
+        mapping=found.get("mapping", ""),
+        pcie=found.get("pcie") == "1",
+        rom_file=found.get("romfile", ""),
+    )
+
+
+def parse_usb(text: str) -> HostUsb:
+    """One `usbN`; raises `FormatError`."""
+    found = parse(USB, text)
+    return HostUsb(host=found.get("host", ""), mapping=found.get("mapping", ""))
+
+
+def is_socket(serial: str) -> bool:
+    """Whether a serial port ends in a socket and not in a device of the host."""
+    return serial == "socket"

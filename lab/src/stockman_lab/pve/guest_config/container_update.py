@@ -7,10 +7,9 @@ from copy import deepcopy
 from typing import TypeAlias
 
 from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.formats.lists import split_list
+from stockman_lab.pve.formats.lists import print_tags, split_list
 from stockman_lab.pve.formats.mount_point import is_mount, parse_device, parse_mount_point
 from stockman_lab.pve.formats.nic import parse_container_nic
-from stockman_lab.pve.formats.tags import print_tags
 from stockman_lab.pve.guest_config.change import Change
 from stockman_lab.pve.guest_config.keys import is_indexed, stored_in_container
 from stockman_lab.pve.guest_config.pending import add_unused, forget_unchanged

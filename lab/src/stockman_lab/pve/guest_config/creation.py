@@ -7,9 +7,14 @@ from dataclasses import dataclass
 
 from stockman_lab.pve.formats.boot import default_order, print_order
 from stockman_lab.pve.formats.drive import is_unused
-from stockman_lab.pve.formats.hardware import check_vga, pinned_machine, print_meta
+from stockman_lab.pve.formats.hardware import (
+    check_vga,
+    cloned_smbios,
+    new_smbios,
+    pinned_machine,
+    print_meta,
+)
 from stockman_lab.pve.formats.nic import DEFAULT_PREFIX, Throws, renewed_nic
-from stockman_lab.pve.formats.smbios import cloned_smbios, new_smbios
 from stockman_lab.pve.guest_config.keys import is_indexed, stored_in_machine
 
 NOT_CLONED = frozenset(

@@ -5,8 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from stockman_lab.pve.formats.drive import Drive, is_drive, is_unused, parse_drive, readable_drive
-from stockman_lab.pve.formats.hardware import RNG, VIRTIOFS, custom_cpu_model
-from stockman_lab.pve.formats.host_devices import is_socket, parse_pci, parse_usb
+from stockman_lab.pve.formats.hardware import (
+    RNG,
+    VIRTIOFS,
+    custom_cpu_model,
+    is_socket,
+    parse_pci,
+    parse_usb,
+)
 from stockman_lab.pve.formats.nic import parse_nic
 from stockman_lab.pve.formats.property_string import parse
 from stockman_lab.pve.formats.volume_name import storage_of

@@ -7,8 +7,8 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
+from stockman_lab.pve.formats.lists import changed_tags
 from stockman_lab.pve.formats.nic import vlans
-from stockman_lab.pve.formats.tags import changed_tags
 from stockman_lab.pve.formats.volume_name import VolumeName, storage_of
 
 

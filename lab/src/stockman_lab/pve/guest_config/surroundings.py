@@ -6,8 +6,8 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 
 from stockman_lab.pve.formats.drive import Drive
+from stockman_lab.pve.formats.lists import PLAIN, TagStyle
 from stockman_lab.pve.formats.mount_point import MountPoint
-from stockman_lab.pve.formats.tags import PLAIN, TagStyle
 
 
 def _as_it_is(drive: Drive) -> Drive:

@@ -2,30 +2,200 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.formats.drive import is_drive, parse_drive
-from stockman_lab.pve.formats.hardware import current_memory
+from stockman_lab.pve.formats.boot import boot_order, check_order_exists, print_order
+from stockman_lab.pve.formats.drive import Drive, is_drive, is_unused, parse_drive
+from stockman_lab.pve.formats.format_error import FormatError
+from stockman_lab.pve.formats.hardware import (
+    check_machine,
+    check_vga,
+    current_memory,
+    pinned_machine,
+)
+from stockman_lab.pve.formats.lists import print_tags
 from stockman_lab.pve.guest_config.change import Change
 from stockman_lab.pve.guest_config.hotplug import Hotplug
+from stockman_lab.pve.guest_config.keys import stored_in_machine
 from stockman_lab.pve.guest_config.pending import destroy, detach, forget_reused, forget_unchanged
-from stockman_lab.pve.guest_config.queue import Queue
-from stockman_lab.pve.guest_config.state import GuestConfig, machine_digest
+from stockman_lab.pve.guest_config.state import GuestConfig, has_cloud_init, machine_digest
 from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
+
+
+@dataclass(slots=True)
+class Queue:
+    """Writes one change of a virtual machine into the section of waiting changes."""
+
+    config: GuestConfig
+    change: Change
+    around: Surroundings
+    outcome: Outcome
+    modified: set[str] = field(default_factory=set)
+    """Keys that may be applied now; what waited before goes on waiting."""
+    order: list[str] = field(default_factory=list)
+    """The boot order that holds, and grows and shrinks with the drives."""
+
+    def fill(self) -> None:
+        """Writes everything down; raises `ApiError` where the real one gives up half way."""
+        self.order = _order(self.config.values.get("boot", ""))
+        sets, deletes = self._with_reverts()
+        for key in deletes:
+            self._delete(key)
+        # The order that was asked for wins over what new drives add to the old one.
+        for key in sorted(sets, key=lambda one: (one == "boot", one)):
+            self._set(key, sets[key])
+
+    def _with_reverts(self) -> tuple[dict[str, str], list[str]]:
+        sets, deletes = dict(self.change.sets), list(self.change.deletes)
+        for key in self.change.reverts:
+            if key in self.config.values:
+                sets[key] = self.config.values[key]
+            elif key in self.config.pending:
+                deletes.append(key)
+        return sets, deletes
+
+    def _delete(self, key: str) -> None:
+        config = self.config
+        value = config.values.get(key, config.pending.get(key))
+        if value is None:
+            self.outcome.warnings.append(
+                f"cannot delete '{key}' - not set in current configuration!"
+            )
+            return
+        self.modified.add(key)
+        if is_unused(key):
+            self._destroy(parse_drive(key, value), f"can't remove unused disk '{value}'")
+        elif key == "tags":
+            config.pending.pop(key, None)
+            config.values.pop(key, None)
+            self.outcome.applied.append(key)
+        else:
+            self._queue_delete(key, value)
+
+    def _destroy(self, drive: Drive, protected: str) -> None:
+        self._check_protection(protected)
+        destroy(self.config, drive, self.around, self.outcome)
+        del self.config.values[drive.key]
+        self.outcome.applied.append(drive.key)
+
+    def _queue_delete(self, key: str, value: str) -> None:
+        if is_drive(key):
+            self._check_protection(f"can't remove drive '{key}'")
+        was_pending = self.config.pending.pop(key, None) is not None
+        if key in self.order:
+            self.order.remove(key)
+            self._keep_order()
+        if is_drive(key) and was_pending:
+            # Of two volumes it is the current one that is kept: the real one looks no further.
+            detach(self.config, parse_drive(key, value), self.around, self.outcome)
+        self.config.pending_delete[key] = int(self.change.force)
+
+    def _check_protection(self, what: str) -> None:
+        if self.config.values.get("protection", "0") == "1":
+            raise die(f"{what} - protection mode enabled")
+
+    def _keep_order(self) -> None:
+        self.config.pending["boot"] = stored_in_machine("boot", print_order(self.order))
+        self.modified.add("boot")
+
+    def _set(self, key: str, value: str) -> None:
+        config = self.config
+        self.modified.add(key)
+        if config.pending.get(key) == value:
+            return
+        if key == "cipassword":
+            config.values[key] = value
+            self.outcome.applied.append(key)
+        elif is_drive(key):
+            self._set_drive(key, value)
+        else:
+            config.pending[key] = stored_in_machine(key, self._value(key, value))
+        config.pending_delete.pop(key, None)
+        forget_reused(config)
+
+    def _set_drive(self, key: str, value: str) -> None:
+        config = self.config
+        drive = parse_drive(key, value)
+        if key == "tpmstate0":
+            _check_tpm_version(config.values.get(key, ""), drive)
+        waiting = config.pending.get(key)
+        if waiting is not None:
+            detach(config, parse_drive(key, waiting), self.around, self.outcome)
+        if drive.is_cloud_init:
+            cloud_init = has_cloud_init(config.values, key) or has_cloud_init(config.pending, key)
+            if cloud_init:
+                raise die(f"{key} - cloud-init drive is already attached at '{cloud_init}'")
+        is_medium = drive.is_plain_cdrom
+        config.pending[key] = str(self.around.made(drive))
+        if self.order and is_medium and key not in self.order:
+            self.order.append(key)
+            self._keep_order()
+
+    def _value(self, key: str, value: str) -> str:
+        config = self.config
+        if key == "boot":
+            return self._boot(value)
+        if key == "tags":
+            return print_tags(value, self.around.tag_style)
+        if key == "vga":
+            check_vga(value)
+        elif key == "machine":
+            check_machine(value)
+        elif key == "ostype" and not (
+            "machine" in self.change.sets
+            or "machine" in config.pending
+            or "machine" in self.modified
+        ):
+            pinned = self._pinned(value)
+            if pinned:
+                config.pending["machine"] = pinned
+        return value
+
+    def _pinned(self, os_type: str) -> str:
+        try:
+            return pinned_machine(
+                self.config.values.get("machine", ""), os_type, self.around.qemu_version
+            )
+        except (ApiError, FormatError):
+            return ""
+
+    def _boot(self, value: str) -> str:
+        config = self.config
+        devices = boot_order(value)
+        if not devices:
+            return value
+        known = {*config.values, *config.pending, *self.change.sets}
+        check_order_exists(value, known, self.change.deletes)
+        if "bootdisk" in config.values:
+            config.pending_delete["bootdisk"] = 0
+        return print_order(devices)
+
+
+def _order(boot: str) -> list[str]:
+    try:
+        return boot_order(boot)
+    except FormatError:
+        return []
+
+
+def _check_tpm_version(old: str, asked: Drive) -> None:
+    if not old:
+        return
+    before = parse_drive("tpmstate0", old)
+    versions = {drive.options.get("version", "v1.2") for drive in (before, asked)}
+    if before.file == asked.file and len(versions) > 1:
+        raise die("cannot change TPM state version after creation")
 
 
 def check_update(config: GuestConfig, change: Change, digest: str = "") -> None:
     """What is looked at before anything is written: digest, lock, memory."""
     if digest and digest != machine_digest(config):
         raise die("checksum mismatch (file change by other user?)")
-    check_unlocked(config, change)
-    check_balloon(config, change)
-
-
-def check_unlocked(config: GuestConfig, change: Change) -> None:
-    """Refuses to touch a locked machine, except to throw its saved state away."""
     lock = config.values.get("lock", "")
-    if lock and not (lock == "suspended" and "vmstate" in change.deletes):
+    if lock:
         raise die(f"VM is locked ({lock})")
+    check_balloon(config, change)
 
 
 def check_balloon(config: GuestConfig, change: Change) -> None:
@@ -46,7 +216,6 @@ def plan_update(config: GuestConfig, change: Change, surroundings: Surroundings)
     take, wait. Raises `ApiError` where the real one gives up; what was written until then stays.
     """
     outcome = Outcome()
-    _drop_saved_state(config, change)
     queue = Queue(config, change, surroundings, outcome)
     queue.fill()
     forget_unchanged(config)
@@ -57,15 +226,6 @@ def plan_update(config: GuestConfig, change: Change, surroundings: Surroundings)
             apply_pending(config, surroundings, outcome)
     forget_reused(config)
     return outcome
-
-
-def _drop_saved_state(config: GuestConfig, change: Change) -> None:
-    if "vmstate" not in change.deletes:
-        return
-    extra = ["runningmachine", "runningcpu", "running-nets-host-mtu"]
-    if config.values.get("lock") == "suspended":
-        extra.append("lock")
-    change.deletes.extend(key for key in extra if key in config.values)
 
 
 def apply_pending(

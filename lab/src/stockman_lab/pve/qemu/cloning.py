@@ -10,9 +10,8 @@ from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
 from stockman_lab.pve.formats.drive import Drive, is_drive
-from stockman_lab.pve.formats.new_volume import cloud_init_name
 from stockman_lab.pve.formats.sizes import GIB
-from stockman_lab.pve.formats.volume_name import storage_of
+from stockman_lab.pve.formats.volume_name import cloud_init_name, storage_of
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.creation import cloned_machine
 from stockman_lab.pve.guest_config.state import GuestConfig

@@ -1,24 +1,32 @@
-"""New virtual machines: the id is reserved at once, the rest is a worker's."""
+"""New virtual machines, and their end: the configuration comes first and goes last."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
+from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.formats.drive import is_drive
+from stockman_lab.pve.formats.drive import is_drive, is_unused
 from stockman_lab.pve.formats.format_error import FormatError
+from stockman_lab.pve.formats.lists import print_tags
 from stockman_lab.pve.formats.nic import DEFAULT_PREFIX
-from stockman_lab.pve.formats.tags import print_tags
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.creation import Maker, new_machine
 from stockman_lab.pve.guest_config.state import has_cloud_init
-from stockman_lab.pve.guest_ids import forget
-from stockman_lab.pve.qemu.drives import DriveMaker, asked_drive, import_seconds, leave_behind
-from stockman_lab.pve.qemu.file_lock import GuestWork, is_inside
+from stockman_lab.pve.guest_ids import forget, forget_traces, refuse_needed
+from stockman_lab.pve.qemu.drives import (
+    DriveMaker,
+    asked_drive,
+    disks_of,
+    import_seconds,
+    leave_behind,
+)
+from stockman_lab.pve.qemu.file_lock import GuestWork, is_inside, refuse_locked
 from stockman_lab.pve.qemu.power import power_on, shelf_of
 from stockman_lab.pve.qemu.settings import tag_style
+from stockman_lab.pve.qemu.shelf import Shelf
 from stockman_lab.pve.releases import release_of
 from stockman_lab.pve.workers import Job, register
 
@@ -122,3 +130,76 @@ def _manage(cluster: Cluster, guest: Guest, *, started: bool) -> None:
     sid = f"vm:{guest.vmid}"
     state = "started" if started else "stopped"
     cluster.state.ha_resources[sid] = Section(sid, "vm", {"state": state})
+
+
+_DESTROY_SECONDS = (1.0, 5.0)
+
+
+def check_destroy(cluster: Cluster, guest: Guest, *, purge: bool) -> None:
+    """Refuse to destroy what is protected, needed elsewhere, or running."""
+    if guest.config.values.get("protection") == "1":
+        raise die(f"can't remove VM {guest.vmid} - protection mode enabled")
+    if not purge:
+        refuse_needed(cluster, guest)
+    if guest.is_running:
+        raise die(f"VM {guest.vmid} is running - destroy failed")
+
+
+@register
+class Destroy(GuestWork):
+    """Destroys a machine with everything that is its own."""
+
+    name: ClassVar[str] = "qemu.destroy"
+
+    def check(self, job: Job, guest: Guest) -> float:
+        check_destroy(job.cluster, guest, purge=bool(job.arguments.get("purge")))
+        refuse_locked(job.cluster, guest, skip=bool(job.arguments.get("skiplock")))
+        shelf = shelf_of(job.cluster, guest)
+        if guest.is_template:
+            _refuse_cloned(shelf, guest)
+        return job.cluster.around.dice.between(*_DESTROY_SECONDS)
+
+    def do(self, job: Job, guest: Guest) -> None:
+        cluster, shelf = job.cluster, shelf_of(job.cluster, guest)
+        for volid in owned_volumes(shelf, guest):
+            _free(job, shelf, volid)
+        if job.arguments.get("unreferenced"):
+            for volid in _unreferenced(shelf):
+                _free(job, shelf, volid)
+        forget_traces(job, guest)
+        forget(cluster, guest.vmid)
+
+
+def owned_volumes(shelf: Shelf, guest: Guest) -> list[str]:
+    """Volumes that a machine refers to and that are its own, each once."""
+    config = guest.config
+    found = [
+        *(drive.volume for values in (config.values, config.pending) for drive in disks_of(values)),
+        *(config.values[key] for key in sorted(config.values) if is_unused(key)),
+        *(values["vmstate"] for values in config.snapshots.values() if "vmstate" in values),
+    ]
+    return [volid for volid in dict.fromkeys(found) if shelf.owns(volid)]
+
+
+def _unreferenced(shelf: Shelf) -> list[str]:
+    return [
+        volume.id
+        for storage in shelf.cluster.state.storages.values()
+        if storage.is_enabled and storage.is_on(shelf.host.name) and "images" in storage.content
+        for volume in space.volumes_on(shelf.cluster, storage, shelf.host.name)
+        if volume.vmid == shelf.vmid and volume.content == "images"
+    ]
+
+
+def _refuse_cloned(shelf: Shelf, guest: Guest) -> None:
+    for volid in owned_volumes(shelf, guest):
+        found = shelf.find(volid)
+        if found is not None and shelf.clones_of(found):
+            raise die(f"base volume '{volid}' is still in use by linked cloned")
+
+
+def _free(job: Job, shelf: Shelf, volid: str) -> None:
+    try:
+        shelf.free(volid)
+    except ApiError as error:
+        job.warn(f"Could not remove disk '{volid}', check manually: {error.message}")

@@ -10,9 +10,8 @@ from stockman_lab.pve import space
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
 from stockman_lab.pve.formats.drive import Drive, is_drive, parse_drive, readable_drive
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.new_volume import cloud_init_name
 from stockman_lab.pve.formats.sizes import GIB, MIB, new_disk_bytes
-from stockman_lab.pve.formats.volume_name import storage_of
+from stockman_lab.pve.formats.volume_name import cloud_init_name, storage_of
 from stockman_lab.pve.qemu.shelf import Shelf, has_feature
 from stockman_lab.pve.storage import Volume
 

@@ -7,8 +7,7 @@ from collections.abc import Callable, Iterator
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.formats.hardware import current_memory, is_q35
-from stockman_lab.pve.formats.host_devices import MAPPING, parse_pci, parse_usb
+from stockman_lab.pve.formats.hardware import MAPPING, current_memory, is_q35, parse_pci, parse_usb
 from stockman_lab.pve.formats.nic import parse_nic
 from stockman_lab.pve.formats.property_string import parse
 from stockman_lab.pve.formats.sizes import MIB

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.formats.drive import is_unused
-from stockman_lab.pve.formats.host_devices import is_socket, parse_pci, parse_usb
+from stockman_lab.pve.formats.hardware import is_socket, parse_pci, parse_usb
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.keys import is_indexed
 from stockman_lab.pve.qemu.drives import drives_of

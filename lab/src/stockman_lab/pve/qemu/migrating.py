@@ -11,9 +11,8 @@ from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
 from stockman_lab.pve.formats.drive import is_unused
 from stockman_lab.pve.formats.lists import split_list
-from stockman_lab.pve.formats.new_volume import new_disk
 from stockman_lab.pve.formats.sizes import GIB
-from stockman_lab.pve.formats.volume_name import storage_of
+from stockman_lab.pve.formats.volume_name import new_disk, storage_of
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_rows import memory_of, used_memory_of
 from stockman_lab.pve.host import Host

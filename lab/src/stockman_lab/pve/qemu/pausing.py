@@ -1,22 +1,20 @@
-"""Workers that halt virtual machines: in memory, or with their memory on a storage."""
+"""Workers that pause and resume virtual machines, and memory that is saved on a storage."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
 from typing import ClassVar
 
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import die
 from stockman_lab.pve.formats.hardware import current_memory
-from stockman_lab.pve.formats.new_volume import state_name
 from stockman_lab.pve.formats.sizes import MIB
-from stockman_lab.pve.formats.volume_name import storage_of
+from stockman_lab.pve.formats.volume_name import state_name, storage_of
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_rows import used_memory_of
 from stockman_lab.pve.qemu.drives import drives_of
 from stockman_lab.pve.qemu.file_lock import GuestWork, refuse_locked
-from stockman_lab.pve.qemu.power import power_off, power_on, shelf_of
+from stockman_lab.pve.qemu.power import shelf_of
 from stockman_lab.pve.releases import release_of
 from stockman_lab.pve.storage import Volume
 from stockman_lab.pve.workers import Job, register
@@ -83,44 +81,17 @@ class Pause(GuestWork):
 
 
 @register
-class Suspend(GuestWork):
-    """Writes the memory of a machine on a storage, and switches it off."""
-
-    name: ClassVar[str] = "qemu.suspend"
-
-    def check(self, job: Job, guest: Guest) -> float:
-        refuse_locked(job.cluster, guest, skip=bool(job.arguments.get("skiplock")))
-        guest.config.values["lock"] = "suspending"
-        return seconds_to_save(guest)
-
-    def do(self, job: Job, guest: Guest) -> None:
-        today = datetime.fromtimestamp(job.cluster.now, UTC).date()
-        saved = save_memory(job.cluster, guest, f"suspend-{today}", job.text("statestorage"))
-        guest.config.values |= memory_values(job.cluster, saved) | {"lock": "suspended"}
-        power_off(job.cluster, guest)
-
-    def abort(self, job: Job) -> None:
-        guest = job.cluster.state.guests.get(job.number("vmid"))
-        if guest is not None and guest.lock == "suspending":
-            del guest.config.values["lock"]
-
-
-@register
 class Resume(GuestWork):
     """Lets a machine go on that was halted, or was written on a storage."""
 
     name: ClassVar[str] = "qemu.resume"
 
     def check(self, job: Job, guest: Guest) -> float:
-        skip = bool(job.arguments.get("skiplock")) or guest.lock in ("suspended", "backup")
+        skip = bool(job.arguments.get("skiplock")) or guest.lock == "backup"
         refuse_locked(job.cluster, guest, skip=skip)
         return job.cluster.around.dice.between(*_SECONDS)
 
     def do(self, job: Job, guest: Guest) -> None:
-        if guest.lock == "suspended":
-            job.log("Resuming suspended VM")
-            power_on(job.cluster, guest, job.log)
-            job.log("Resumed VM, removing state")
-        elif not guest.is_running:
+        if not guest.is_running:
             raise die(f"VM {guest.vmid} not running")
         guest.paused, guest.changed_at = False, job.cluster.now

@@ -21,7 +21,6 @@ OFF = "pve.qemu.off"
 UP = "pve.qemu.up"
 _COMES_UP = 45.0
 """Seconds after which everything inside of a machine answers."""
-_RESUMED = ("vmstate", "lock", "runningmachine", "runningcpu", "running-nets-host-mtu")
 
 
 def shelf_of(cluster: Cluster, guest: Guest) -> Shelf:
@@ -49,11 +48,6 @@ def power_on(cluster: Cluster, guest: Guest, log: Callable[[str], None] = _silen
     _apply_waiting(cluster, guest)
     check_hardware(cluster, guest, host, log)
     regenerate(cluster, guest)
-    shelf = shelf_of(cluster, guest)
-    if "vmstate" in guest.config.values:
-        free_all(shelf, [guest.config.values["vmstate"]])
-        for key in _RESUMED:
-            guest.config.values.pop(key, None)
     host.next_pid += 1
     guest.status, guest.paused, guest.pid = "running", False, host.next_pid
     guest.started_at = guest.changed_at = cluster.now

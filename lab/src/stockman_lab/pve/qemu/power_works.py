@@ -6,7 +6,7 @@ from typing import ClassVar
 
 from stockman_lab.pve import workers
 from stockman_lab.pve.errors import die
-from stockman_lab.pve.formats.startup import parse_startup
+from stockman_lab.pve.formats.lists import parse_startup
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.qemu.file_lock import GuestWork, refuse_locked
 from stockman_lab.pve.qemu.power import boot, power_off, power_on, seconds_to_shut_down
@@ -34,8 +34,6 @@ class Start(GuestWork):
 
     def do(self, job: Job, guest: Guest) -> None:
         check_start(job, guest)
-        if guest.lock == "suspended":
-            job.log("Resuming suspended VM")
         power_on(job.cluster, guest, job.log)
 
 
@@ -43,8 +41,7 @@ def check_start(job: Job, guest: Guest) -> None:
     """Refuse to start what cannot be started."""
     if guest.is_template:
         raise die("you can't start a vm if it's a template")
-    skip = _flag(job, "skiplock") or guest.lock == "suspended"
-    refuse_locked(job.cluster, guest, skip=skip)
+    refuse_locked(job.cluster, guest, skip=_flag(job, "skiplock"))
     if guest.is_running:
         raise die(f"VM {guest.vmid} already running")
 

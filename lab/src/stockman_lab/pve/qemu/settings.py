@@ -2,24 +2,58 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from urllib.parse import unquote
 
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.cloudinit.password import kept_password, salt
-from stockman_lab.pve.errors import die
+from stockman_lab.pve.errors import ApiError, bad_parameters, die
 from stockman_lab.pve.formats.format_error import FormatError
+from stockman_lab.pve.formats.lists import PLAIN, TagStyle
 from stockman_lab.pve.formats.nic import DEFAULT_PREFIX
-from stockman_lab.pve.formats.tags import PLAIN, TagStyle
-from stockman_lab.pve.guest_config.canonical import canonical_drives, canonical_machine
-from stockman_lab.pve.guest_config.change import Change, read_machine_change
+from stockman_lab.pve.guest_config.change import (
+    Change,
+    canonical_drives,
+    canonical_machine,
+    read_machine_change,
+)
 from stockman_lab.pve.guest_config.machine_needs import machine_create_needs, machine_update_needs
-from stockman_lab.pve.guest_config.needs import Asked, TagRules, tag_needs
+from stockman_lab.pve.guest_config.needs import Asked, Need, OnlyRoot, TagRules, tag_needs
 from stockman_lab.pve.guest_config.needs import Guest as Owner
 from stockman_lab.pve.guest_config.state import GuestConfig
 from stockman_lab.pve.qemu.drives import check_sources
-from stockman_lab.pve.qemu.rights import check_needs
 from stockman_lab.pve.qemu.shelf import Shelf
+
+ONLY_ROOT = "Only root may use this option."
+
+
+def check_needs(call: Call, needs: Iterable[Asked], pool: str = "") -> None:
+    """Refuse at the first thing that the caller may not have; root may have everything."""
+    if call.caller.is_root:
+        return
+    for need in needs:
+        if need.moot_with is not None and call.may(*need.moot_with):
+            continue
+        if isinstance(need, OnlyRoot):
+            raise need.error
+        _check(call, need, pool)
+
+
+def _check(call: Call, need: Need, pool: str) -> None:
+    privileges = need.privileges
+    if need.on_guest and pool and call.may(f"/pool/{pool}", *privileges, any_of=need.any_of):
+        return
+    if need.said and not call.may(need.path, *privileges, any_of=need.any_of):
+        raise ApiError(403, f"Permission check failed ({need.said})")
+    call.check(need.path, *privileges, any_of=need.any_of)
+
+
+def only_for_root(call: Call, *names: str) -> None:
+    """Refuse parameters that nobody but root may use."""
+    for name in names:
+        if call.params.get(name) and not call.caller.is_root:
+            raise bad_parameters({name: ONLY_ROOT})
+
 
 _KEY_TYPES = ("ssh-", "ecdsa-", "sk-")
 

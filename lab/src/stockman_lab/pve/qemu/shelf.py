@@ -9,15 +9,17 @@ from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import die
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.new_volume import (
+from stockman_lab.pve.formats.sizes import MIB
+from stockman_lab.pve.formats.volume_name import (
+    VolumeName,
     base_name,
     default_format,
     linked_name,
     new_disk,
+    parse_volume_name,
     placed,
+    storage_of,
 )
-from stockman_lab.pve.formats.sizes import MIB
-from stockman_lab.pve.formats.volume_name import VolumeName, parse_volume_name, storage_of
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.storage import Storage, Volume
 

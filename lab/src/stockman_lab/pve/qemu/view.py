@@ -17,10 +17,9 @@ from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.formats.boot import boot_order, default_order
 from stockman_lab.pve.formats.drive import Drive
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.hardware import current_memory
+from stockman_lab.pve.formats.hardware import current_memory, parse_smbios
 from stockman_lab.pve.formats.nic import parse_nic
 from stockman_lab.pve.formats.sizes import MIB
-from stockman_lab.pve.formats.smbios import parse_smbios
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.keys import index_of
 from stockman_lab.pve.guest_rows import cpus_of

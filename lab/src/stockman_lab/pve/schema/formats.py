@@ -6,11 +6,10 @@ from collections.abc import Mapping
 from functools import cache
 
 from stockman_lab.pve.formats.lists import split_list
-from stockman_lab.pve.schema import property_formats, texts
+from stockman_lab.pve.schema import property_formats
 from stockman_lab.pve.schema.named_formats import Checker, checkers
-from stockman_lab.pve.schema.perl import is_true
 from stockman_lab.pve.schema.property_formats import PropertyString
-from stockman_lab.pve.schema.rule import Check
+from stockman_lab.pve.schema.rule import Check, bad_format, is_true
 from stockman_lab.pve.schema.shape import Part, Shape
 
 
@@ -84,6 +83,6 @@ def _ended(problem: str | None) -> str | None:
 def _spoken(check: Check) -> Check:
     def spoken(text: str, path: str) -> str | None:
         problem = check(text, path)
-        return None if problem is None else texts.bad_format(problem)
+        return None if problem is None else bad_format(problem)
 
     return spoken

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from ipaddress import AddressValueError, IPv4Address, IPv6Address
 
 from stockman_lab.pve.formats.lists import split_list
-from stockman_lab.pve.schema.perl import is_true
+from stockman_lab.pve.schema.rule import is_true
 
 Checker = Callable[[str], str | None]
 """Returns what is wrong with a text, without the final line break; None if nothing is."""

@@ -6,9 +6,16 @@ import re
 from collections.abc import Callable, Mapping
 
 from stockman_lab.pve.property_pairs import BadPairs, read_pairs
-from stockman_lab.pve.schema import texts
-from stockman_lab.pve.schema.perl import integer
-from stockman_lab.pve.schema.rule import Check, Rule
+from stockman_lab.pve.schema.rule import (
+    BROKEN_KEYS,
+    MISSING,
+    NOT_DEFINED,
+    Check,
+    Rule,
+    add_problem,
+    integer,
+    needed_by,
+)
 from stockman_lab.pve.schema.shape import Part, Shape
 
 Validator = Callable[[Mapping[str, str]], str | None]
@@ -41,7 +48,7 @@ class PropertyString:
         except BadPairs as error:
             return f"{error}\n"
         if errors := self._errors(values, path):
-            return texts.BROKEN_KEYS + "".join(f"{key}: {why}\n" for key, why in errors.items())
+            return BROKEN_KEYS + "".join(f"{key}: {why}\n" for key, why in errors.items())
         broken = self._validator(values) if self._validator else None
         return None if broken is None else f"{broken}\n"
 
@@ -53,17 +60,17 @@ class PropertyString:
         errors: dict[str, str] = {}
         for name in self._required:
             if name not in values:
-                texts.add(errors, f"{path}.{name}", texts.MISSING)
+                add_problem(errors, f"{path}.{name}", MISSING)
         for name, value in values.items():
             place = f"{path}.{name}"
             rule = self._rules.get(name)
             if rule is None:
-                texts.add(errors, place, texts.NOT_DEFINED)
+                add_problem(errors, place, NOT_DEFINED)
                 continue
             if (problem := rule.problem(value, place)) is not None:
-                texts.add(errors, place, problem)
+                add_problem(errors, place, problem)
             if rule.needs and rule.needs not in values:
-                texts.add(errors, f"{path}.{rule.needs}", texts.needed_by(self._profile, place))
+                add_problem(errors, f"{path}.{rule.needs}", needed_by(self._profile, place))
         return errors
 
 

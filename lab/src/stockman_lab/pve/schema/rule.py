@@ -3,19 +3,125 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 
-from stockman_lab.pve.schema import texts
-from stockman_lab.pve.schema.perl import (
-    integer,
-    is_integer,
-    is_number,
-    is_true,
-    number,
-    reference,
-    text_of,
-)
 from stockman_lab.pve.schema.shape import Scalar, Shape
+
+MISSING = "property is missing and it is not optional"
+NOT_DEFINED = (
+    "property is not defined in schema and the schema does not allow additional properties"
+)
+NO_MATCH = "value does not match the regex pattern"
+CONFLICT = "duplicate parameter (already defined in URI) with conflicting values!"
+BROKEN_KEYS = "format error\n"
+
+
+def wrong_kind(kind: str, got: str = "") -> str:
+    """A value is not of its kind."""
+    return f"type check ('{kind}') failed{got}"
+
+
+def too_long(most: int) -> str:
+    """A text has too many characters."""
+    return f"value may only be {most} characters long"
+
+
+def too_short(least: int) -> str:
+    """A text has too few characters."""
+    return f"value must be at least {least} characters long"
+
+
+def too_small(least: object) -> str:
+    """A number is below its bound."""
+    return f"value must have a minimum value of {least}"
+
+
+def too_large(most: object) -> str:
+    """A number is above its bound."""
+    return f"value must have a maximum value of {most}"
+
+
+def not_an_option(value: str, options: Iterable[str]) -> str:
+    """A value is not in its enumeration."""
+    return f"value '{value}' does not have a value in the enumeration '{', '.join(options)}'"
+
+
+def bad_format(problem: str) -> str:
+    """A value breaks its format."""
+    return f"invalid format - {problem}"
+
+
+def needed_by(profile: str, name: str) -> str:
+    """A property has to be given because another one is."""
+    if profile == "8.4":
+        return f"missing property - '{name}' requires this property"
+    return f"missing property required by '{name}'"
+
+
+def add_problem(errors: dict[str, str], path: str, problem: str) -> None:
+    """Note a problem; a second one at the same place is joined by a backslash and an n."""
+    errors[path] = f"{errors[path]}\\n{problem}" if path in errors else problem
+
+
+_INTEGER = re.compile(r"[+-]?\d+$")
+_NUMBER = re.compile(r"[+-]?(\d+\.\d+|\d+\.|\.\d+|\d+)([eE][+-]?\d+)?$")
+_ASCII_NUMBER = re.compile(r"[+-]?[0-9]+")
+_LARGEST = 2**63 - 1
+_MOST_DIGITS = 300
+_MOST_BITS = 1000
+
+
+def text_of(value: object) -> str:
+    """A scalar as text: 1.0 is `1`, 1e20 is `1e+20`."""
+    if isinstance(value, str):
+        return value
+    if isinstance(value, float):
+        return f"{value:.15g}".replace("inf", "Inf").replace("nan", "NaN")
+    if isinstance(value, bool):
+        return "1" if value else "0"
+    if isinstance(value, int):
+        return str(value) if value.bit_length() <= _MOST_BITS else "Inf"
+    return "" if value is None else f"{reference(value)}(0x0)"
+
+
+def reference(value: object) -> str:
+    """The name of what is no scalar, "" for a scalar."""
+    if isinstance(value, bool):
+        return "JSON::PP::Boolean"
+    if isinstance(value, list | tuple):
+        return "ARRAY"
+    return "HASH" if isinstance(value, dict) else ""
+
+
+def is_true(value: object) -> bool:
+    """Whether Perl takes a value for true: the texts "" and "0" are not, every list is."""
+    return isinstance(value, list | tuple | dict) or (bool(value) and value != "0")
+
+
+def is_integer(text: str) -> bool:
+    """Whether a text is a whole number."""
+    return _INTEGER.match(text) is not None
+
+
+def is_number(text: str) -> bool:
+    """Whether a text is a number."""
+    return _NUMBER.match(text) is not None
+
+
+def integer(text: str) -> int:
+    """The whole number that a text means, held to 64 bits; digits of other scripts end it."""
+    if not text.isascii():
+        leading = _ASCII_NUMBER.match(text)
+        text = leading[0] if leading else "0"
+    if len(text) > _MOST_DIGITS:
+        return -_LARGEST if text.startswith("-") else _LARGEST
+    return max(-_LARGEST, min(_LARGEST, int(text)))
+
+
+def number(text: str) -> float:
+    """The number that a text means."""
+    return integer(text) if is_integer(text) or not text.isascii() else float(text)
+
 
 Check = Callable[[str, str], str | None]
 """Value and path to what is wrong, None if nothing."""
@@ -56,7 +162,7 @@ class Rule:
                 return self._typed_reference(value, kind, path, errors)
             value = text_of(value)
         if (problem := self.problem(value, path)) is not None:
-            texts.add(errors, path, problem)
+            add_problem(errors, path, problem)
             return REFUSED
         return integer(value) if self.kind in {"integer", "boolean"} else value
 
@@ -65,15 +171,15 @@ class Rule:
         kind = self.kind
         if kind == "boolean":
             if text not in {"0", "1"}:
-                return texts.wrong_kind(kind, f" - got '{text}'")
+                return wrong_kind(kind, f" - got '{text}'")
         elif (kind == "integer" and not is_integer(text)) or (
             kind == "number" and not is_number(text)
         ):
-            return texts.wrong_kind(kind, f" - got '{text}'")
+            return wrong_kind(kind, f" - got '{text}'")
         elif kind in {"array", "object"}:
-            return texts.wrong_kind(kind)
+            return wrong_kind(kind)
         elif kind == "null":
-            return texts.wrong_kind(kind, " - value is not null")
+            return wrong_kind(kind, " - value is not null")
         for check in self.checks:
             if (problem := check(text, path)) is not None:
                 return problem
@@ -103,7 +209,7 @@ class Rule:
         got = "" if self.kind in {"array", "object"} else f" - got {kind}"
         if self.kind == "null":
             got = " - value is not null"
-        texts.add(errors, path, texts.wrong_kind(self.kind, got))
+        add_problem(errors, path, wrong_kind(self.kind, got))
         return REFUSED
 
     def _typed_items(
@@ -114,7 +220,7 @@ class Rule:
         typed_items = []
         for place, value in enumerate(values):
             if value is None:
-                texts.add(errors, f"{path}[{place}]", texts.MISSING)
+                add_problem(errors, f"{path}[{place}]", MISSING)
             else:
                 typed_items.append(self._items.typed(value, f"{path}[{place}]", errors))
         return typed_items
@@ -134,16 +240,16 @@ def _checks(shape: Shape, formats: Callable[[Shape], Check | None]) -> list[Chec
 
 def _matches(pattern: str) -> Check:
     search = re.compile(f"^{pattern}$").search
-    return lambda text, path: None if search(text) else texts.NO_MATCH
+    return lambda text, path: None if search(text) else NO_MATCH
 
 
 def _not_longer(most: int) -> Check:
-    problem = texts.too_long(most)
+    problem = too_long(most)
     return lambda text, path: problem if len(text) > most else None
 
 
 def _not_shorter(least: int) -> Check:
-    problem = texts.too_short(least)
+    problem = too_short(least)
     return lambda text, path: problem if len(text) < least else None
 
 
@@ -157,12 +263,12 @@ def _within(least: Scalar | None, most: Scalar | None) -> Check:
             return None
         value = number(text)
         if value > upper:
-            return texts.too_large(most)
-        return texts.too_small(least) if value < lower else None
+            return too_large(most)
+        return too_small(least) if value < lower else None
 
     return check
 
 
 def _one_of(options: tuple[str, ...]) -> Check:
     known = frozenset(options)
-    return lambda text, path: None if text in known else texts.not_an_option(text, options)
+    return lambda text, path: None if text in known else not_an_option(text, options)

@@ -9,10 +9,16 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stockman_lab.pve.errors import bad_parameters
-from stockman_lab.pve.schema import texts
 from stockman_lab.pve.schema.operation import Operation
-from stockman_lab.pve.schema.perl import text_of
-from stockman_lab.pve.schema.rule import REFUSED
+from stockman_lab.pve.schema.rule import (
+    CONFLICT,
+    MISSING,
+    NOT_DEFINED,
+    REFUSED,
+    add_problem,
+    needed_by,
+    text_of,
+)
 from stockman_lab.pve.schema.schema import Routed
 
 Given = Mapping[str, object]
@@ -34,7 +40,7 @@ def merged(routed: Routed, given: Given) -> dict[str, object]:
             continue
         value = given[name]
         if name in routed.arguments and routed.arguments[name] != text_of(value):
-            raise bad_parameters({name: texts.CONFLICT})
+            raise bad_parameters({name: CONFLICT})
         arguments[name] = value
     return arguments
 
@@ -54,7 +60,7 @@ def verified(operation: Operation, given: Given) -> dict[str, object]:
             rule = rule.variant(given.get(rule.chosen_by))
         if rule is None:
             if not operation.takes_others or name in rules:
-                texts.add(errors, name, texts.NOT_DEFINED)
+                add_problem(errors, name, NOT_DEFINED)
             else:
                 values[name] = value
         elif value is not None:
@@ -63,10 +69,10 @@ def verified(operation: Operation, given: Given) -> dict[str, object]:
                 values[name] = typed
     for name in operation.required:
         if given.get(name) is None:
-            texts.add(errors, name, texts.MISSING)
+            add_problem(errors, name, MISSING)
     for name, needed in operation.needs.items():
         if name in given and given.get(needed) is None:
-            texts.add(errors, needed, texts.needed_by(operation.profile, name))
+            add_problem(errors, needed, needed_by(operation.profile, name))
     if errors:
         raise bad_parameters(errors)
     return values

@@ -1,14 +1,21 @@
-"""Backups of guests: the work of `vzdump`."""
+"""Backups of guests: which disks are part of them, archives, and the work of `vzdump`."""
 
 from __future__ import annotations
 
 import base64
+import json
+import re
+import zlib
 from collections.abc import Iterator
+from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
+from stockman_lab.core.saved import Unreadable, plain, restored
 from stockman_lab.pve import space
+from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.formats.content_file import backup_file
+from stockman_lab.pve.formats.drive import DRIVES
+from stockman_lab.pve.formats.volume_name import backup_file
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.state import (
     GuestConfig,
@@ -17,10 +24,124 @@ from stockman_lab.pve.guest_config.state import (
 )
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.storage import Storage, Volume
-from stockman_lab.pve.storages.backup_archive import Archive, SavedDisk, packed_archive
-from stockman_lab.pve.storages.backup_disks import backup_disks
 from stockman_lab.pve.storages.backup_jobs import notes_of
 from stockman_lab.pve.workers import Job, Work, register
+
+_MARK = b"stockman:backup:1\n"
+
+
+@dataclass(slots=True)
+class SavedDisk:
+    """One disk in a backup."""
+
+    key: str
+    """`scsi0`, `rootfs`."""
+    volid: str
+    format: str
+    size: int
+    used: int
+    content: str = ""
+    """The bytes that it began with, as base64. Empty: zeros."""
+    contents: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def data(self) -> bytes:
+        return base64.b64decode(self.content)
+
+
+@dataclass(slots=True)
+class Archive:
+    """A guest as it was."""
+
+    kind: str
+    """`qemu` or `lxc`."""
+    vmid: int
+    text: str
+    """Its configuration file."""
+    values: dict[str, str] = field(default_factory=dict)
+    disks: list[SavedDisk] = field(default_factory=list)
+
+
+def packed_archive(archive: Archive) -> bytes:
+    """The bytes of an archive, the same for the same guest."""
+    text = json.dumps(plain(archive), sort_keys=True, separators=(",", ":"))
+    return _MARK + zlib.compress(text.encode())
+
+
+def read_archive(content: bytes) -> Archive:
+    """The archive in bytes; raises `Unreadable` where they are something else."""
+    if not content.startswith(_MARK):
+        raise Unreadable("it is no backup of this world")
+    try:
+        data = json.loads(zlib.decompress(content.removeprefix(_MARK)))
+    except (zlib.error, ValueError) as error:
+        raise Unreadable(f"it is damaged ({error})") from None
+    return restored(Archive, data)
+
+
+def archive_of(cluster: Cluster, host: str, volid: str) -> Archive:
+    """The archive of a backup as a host sees it; refused where there is none."""
+    volume = space.find(cluster, host, volid)
+    if volume is None:
+        raise die(f"can't find file '{volid}'")
+    try:
+        return read_archive(cluster.around.blobs.get(volume.blob))
+    except Unreadable:
+        raise die("unable to read vma archive: invalid header") from None
+
+
+_MOUNT = re.compile(r"rootfs|mp\d+", re.ASCII)
+_OFF = frozenset({"0", "off", "no", "false"})
+_ON = frozenset({"1", "on", "yes", "true"})
+
+
+@dataclass(frozen=True, slots=True)
+class BackupDisk:
+    """A disk of a guest, as backups see it."""
+
+    key: str
+    volid: str
+    included: bool
+    reason: str
+
+
+def backup_disks(guest: Guest) -> Iterator[BackupDisk]:
+    """Disks of a guest in order; CD-ROM drives are none."""
+    for key, value in guest.config.values.items():
+        if guest.kind == "qemu" and key in DRIVES:
+            yield from _drive(guest, key, value)
+        elif guest.kind == "lxc" and _MOUNT.fullmatch(key):
+            yield _mount(key, value)
+
+
+def _drive(guest: Guest, key: str, value: str) -> Iterator[BackupDisk]:
+    volid, options = _read_drive(value, "file")
+    if options.get("media") == "cdrom" or ":" not in volid:
+        return
+    if key == "efidisk0" and guest.config.values.get("bios", "seabios") != "ovmf":
+        yield BackupDisk(key, volid, False, "efidisk but no OMVF BIOS")
+    elif options.get("backup", "1").lower() in _OFF:
+        yield BackupDisk(key, volid, False, "disabled")
+    else:
+        yield BackupDisk(key, volid, True, "enabled")
+
+
+def _mount(key: str, value: str) -> BackupDisk:
+    volid, options = _read_drive(value, "volume")
+    if key == "rootfs":
+        return BackupDisk(key, volid, True, "rootfs")
+    if ":" not in volid:
+        return BackupDisk(key, volid, False, "not a volume")
+    if options.get("backup", "0").lower() in _ON:
+        return BackupDisk(key, volid, True, "enabled")
+    return BackupDisk(key, volid, False, "disabled")
+
+
+def _read_drive(value: str, bare: str) -> tuple[str, dict[str, str]]:
+    first, *rest = value.split(",")
+    options = dict(part.split("=", 1) for part in rest if "=" in part)
+    return first.removeprefix(f"{bare}="), options
+
 
 BACK_UP = "storage.back-up"
 _COMPRESSED = {"1": ".lzo", "lzo": ".lzo", "gzip": ".gz", "zstd": ".zst"}

@@ -8,7 +8,7 @@ from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.pve import space, workers
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.storages.paths import folder_of
+from stockman_lab.pve.storages.places import folder_of
 from stockman_lab.pve.storages.receiving import Brought, NoRoom, image_form, looked_at, put_file
 from stockman_lab.pve.workers import FINISH, Job, Work, register
 

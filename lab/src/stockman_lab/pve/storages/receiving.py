@@ -10,7 +10,7 @@ from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.storage import Storage, Volume
-from stockman_lab.pve.storages.paths import folder_of
+from stockman_lab.pve.storages.places import folder_of
 from stockman_lab.pve.workers import Job, Work, register
 
 

@@ -13,7 +13,7 @@ from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.formats.config_file import digest
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.storages.backup_disks import backup_disks
+from stockman_lab.pve.storages.backing_up import backup_disks
 from stockman_lab.pve.storages.calendar import next_event
 
 OPTIONS = ("comment", "disable", "rate", "remove_job", "schedule", "source")

@@ -6,7 +6,7 @@ from stockman_lab.pve import space
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.volume_name import parse_volume_id
-from stockman_lab.pve.storages.paths import path_of
+from stockman_lab.pve.storages.places import path_of
 from stockman_lab.ssh.programs.console import FAILED, Console, is_refused_to, refused
 from stockman_lab.ssh.shell.interpreter import Shell
 from stockman_lab.ssh.shell.streams import Streams
