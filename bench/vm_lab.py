@@ -103,14 +103,14 @@ def _world(now: datetime, seed: int, *, late: bool) -> World:
     from stockman_lab.images.facts import ImageFacts
     from stockman_lab.images.image import Form
     from stockman_lab.images.making import disk_image
-    from stockman_lab.pve.storages.receiving import Brought, put_file
+    from stockman_lab.pve.storages.receiving import ReceivedFile, put_file
     from stockman_lab.world.preset import Wish, preset_world
 
     world = preset_world(Wish(_PRESET, NETWORK, now=now.timestamp(), seed=seed))
     facts = ImageFacts(platform="linux", virtual_size=_IMAGE_MIB * _MIB)
     storage, _, name = IMAGE.partition(":")
     content, _, filename = name.partition("/")
-    image = Brought(content=content, filename=filename, data=disk_image(facts, Form.QCOW2))
+    image = ReceivedFile(content=content, filename=filename, data=disk_image(facts, Form.QCOW2))
     # Clients do not take a loopback address for one of a machine.
     network = Pool(bridge="vmbr1", vlan=None, first="fd00:96::/64", count=0, announced=True)
     world.state.network.pools.append(network)

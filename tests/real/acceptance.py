@@ -11,7 +11,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from stockman_lab.images.system_archive import system_archive
-from stockman_lab.pve.access.login import scrambled
+from stockman_lab.pve.access.login import scramble
 from stockman_lab.pve.host import GIB
 from stockman_lab.testing.thread import ProxmoxLab
 
@@ -105,7 +105,7 @@ class Acceptance:
     def _furnish(self) -> None:
         (cluster,) = self.lab.world.clusters.values()
         state = cluster.state
-        stored = scrambled(PASSWORD, cluster.around.dice.random_bytes).stored
+        stored = scramble(PASSWORD, cluster.around.dice.random_bytes).stored
         state.access.system_passwords["root"] = stored
         state.storages["local"].options["content"] = (
             "iso,vztmpl,backup,import,snippets,images,rootdir"

@@ -6,7 +6,7 @@ import pytest
 from stockman_lab.images.facts import ImageFacts
 from stockman_lab.images.image import Form
 from stockman_lab.images.making import disk_image
-from stockman_lab.pve.storages.receiving import Brought, put_file
+from stockman_lab.pve.storages.receiving import ReceivedFile, put_file
 
 from lab.tests.pve.endpoints.containers import one_container, running_container
 from lab.tests.ssh.hosts import Login
@@ -45,7 +45,7 @@ def with_image(login: Login) -> Login:
     """With an image to import, and a machine for it."""
     content = disk_image(ImageFacts(platform="nocloud", virtual_size=1 << 30), Form.QCOW2)
     storage = login.cluster.state.storages["local"]
-    put_file(login.cluster, storage, login.host, Brought("import", "talos.qcow2", content))
+    put_file(login.cluster, storage, login.host, ReceivedFile("import", "talos.qcow2", content))
     login.door.done(login.door.post("/nodes/pve1/qemu", vmid=100))
     return login
 

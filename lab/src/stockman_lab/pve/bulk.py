@@ -25,7 +25,7 @@ def start_all(cluster: Cluster, host: Host, user: str) -> str:
         for guest in _own_guests(cluster, host)
         if guest.config.values.get("onboot", "0") == "1"
     ]
-    asked = _asked("startall", user, sorted(guests, key=_place))
+    asked = _bulk_task("startall", user, sorted(guests, key=_place))
     return workers.start(cluster, host, asked)
 
 
@@ -33,7 +33,7 @@ def stop_all(cluster: Cluster, host: Host, user: str) -> str:
     """Shut the guests of a host down, the last first; returns the UPID of the worker."""
     guests = [guest for guest in _own_guests(cluster, host) if guest.is_running]
     last_first = sorted(guests, key=_place, reverse=True)
-    return workers.start(cluster, host, _asked("stopall", user, last_first))
+    return workers.start(cluster, host, _bulk_task("stopall", user, last_first))
 
 
 def go_on(cluster: Cluster, arguments: Arguments) -> None:
@@ -59,7 +59,7 @@ class AllAtOnce(Work):
         return -1.0
 
 
-def _asked(what: str, user: str, guests: list[Guest]) -> workers.Asked:
+def _bulk_task(what: str, user: str, guests: list[Guest]) -> workers.Asked:
     arguments: dict[str, object] = {
         "what": what,
         "waiting": [guest.vmid for guest in guests],

@@ -11,7 +11,7 @@ from stockman_lab.pve import guest_power
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.ha.names import guest_of, name_of, wanted_state
+from stockman_lab.pve.ha.names import desired_state, guest_of, name_of
 from stockman_lab.pve.ha.placement import best_host, is_movable, priorities
 
 ACT = "pve.ha.act"
@@ -31,7 +31,7 @@ def resource_of(cluster: Cluster, guest: Guest) -> Section | None:
 def is_managed(cluster: Cluster, guest: Guest) -> bool:
     """Whether the manager decides about a guest's power."""
     section = resource_of(cluster, guest)
-    return section is not None and wanted_state(section) != "ignored"
+    return section is not None and desired_state(section) != "ignored"
 
 
 def notice(
@@ -99,7 +99,7 @@ def recover(cluster: Cluster, arguments: Arguments) -> None:
         return
     for sid, section in sorted(cluster.state.ha_resources.items()):
         guest = guest_of(cluster, sid)
-        if guest is None or guest.node != host.name or wanted_state(section) == "ignored":
+        if guest is None or guest.node != host.name or desired_state(section) == "ignored":
             continue
         target = best_host(cluster, guest, avoid=host.name)
         if target and is_movable(cluster, guest):
@@ -129,7 +129,7 @@ def _move(cluster: Cluster, guest: Guest, target: str, arguments: Arguments) -> 
 def _enforce(cluster: Cluster, guest: Guest, section: Section, timeout: int) -> None:
     if guest.is_template or guest.lock:
         return
-    state = wanted_state(section)
+    state = desired_state(section)
     if state == "started" and not guest.is_running:
         guest_power.start(cluster, guest)
     elif state in ("stopped", "disabled") and guest.is_running:

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 _HERE = "stockman_lab.pve"
 TARGETS = {
-    "pve.task.finish": "workers:finished",
+    "pve.task.finish": "workers:finish_event",
     "pve.bulk.go-on": "bulk:go_on",
     "pve.ha.act": "ha_manager:act",
     "pve.ha.fence": "ha_manager:recover",

@@ -35,7 +35,7 @@ def refuse_changed(current: str, given: str) -> None:
         raise die(CHANGED)
 
 
-def typed(
+def in_kinds(
     profile: str, path: str, options: Mapping[str, str], method: str = "POST"
 ) -> dict[str, object]:
     """Values in the kinds that the call that writes them at a path takes them in."""

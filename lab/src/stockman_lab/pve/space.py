@@ -98,7 +98,7 @@ class NewVolume:
     parent: str = ""
 
 
-def configured(cluster: Cluster, storage: str) -> Storage:
+def find_storage(cluster: Cluster, storage: str) -> Storage:
     """A storage of the configuration."""
     found = cluster.state.storages.get(storage)
     if found is None:
@@ -108,7 +108,7 @@ def configured(cluster: Cluster, storage: str) -> Storage:
 
 def usable(cluster: Cluster, storage: str, host: Host) -> Storage:
     """A storage that is enabled and there on a host."""
-    found = configured(cluster, storage)
+    found = find_storage(cluster, storage)
     if not found.is_enabled:
         raise die(f"storage '{storage}' is disabled")
     if not found.is_on(host.name):
@@ -214,7 +214,7 @@ def allocate(cluster: Cluster, storage: Storage, host: Host, new: NewVolume) -> 
     if pool_of(cluster, storage, host) is None:
         raise die(absence(storage) or no_room_at_all(storage))
     take_lock(cluster, storage, host)
-    volume = _allocated(cluster, storage, host, new)
+    volume = _allocate(cluster, storage, host, new)
     if fault is not None and fault.effect is Effect.DO_THEN_FAIL:
         raise cluster.raise_fault(fault, f"unable to create image '{volume.name}' - got timeout")
     return volume
@@ -235,7 +235,7 @@ def _struck(cluster: Cluster, storage: Storage, host: Host, fault: Fault) -> Non
             pass
 
 
-def _allocated(cluster: Cluster, storage: Storage, host: Host, new: NewVolume) -> Volume:
+def _allocate(cluster: Cluster, storage: Storage, host: Host, new: NewVolume) -> Volume:
     place = key(storage, host.name, new.name)
     if place in cluster.state.volumes:
         raise die(_taken(storage, new.name))
@@ -264,7 +264,7 @@ def _allocated(cluster: Cluster, storage: Storage, host: Host, new: NewVolume) -
 
 def resize(cluster: Cluster, volume: Volume, size: int, host: Host) -> None:
     """Make a volume larger."""
-    storage = configured(cluster, volume.storage)
+    storage = find_storage(cluster, volume.storage)
     if not _is_thin(storage, volume.format):
         if size - volume.size > space(cluster, storage, host).avail:
             raise _full(storage, volume.name)

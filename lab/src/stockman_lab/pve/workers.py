@@ -147,7 +147,7 @@ def finish(cluster: Cluster, upid: str) -> None:
     _end(job, "OK")
 
 
-def finished(cluster: Cluster, arguments: Arguments) -> None:
+def finish_event(cluster: Cluster, arguments: Arguments) -> None:
     """The event that a worker is through."""
     finish(cluster, str(arguments["upid"]))
 

@@ -257,10 +257,10 @@ def _bring_image(cluster: Cluster, host: str, volume: str) -> None:
     from stockman_lab.images.facts import ImageFacts
     from stockman_lab.images.image import Form
     from stockman_lab.images.making import disk_image
-    from stockman_lab.pve.storages.receiving import Brought, put_file
+    from stockman_lab.pve.storages.receiving import ReceivedFile, put_file
 
     storage, _, name = volume.partition(":")
     content, _, filename = name.partition("/")
     facts = ImageFacts(platform="linux", virtual_size=_SMALL_LINUX)
-    file = Brought(content, filename, disk_image(facts, Form.QCOW2))
+    file = ReceivedFile(content, filename, disk_image(facts, Form.QCOW2))
     put_file(cluster, cluster.state.storages[storage], cluster.state.hosts[host], file)

@@ -13,7 +13,7 @@ from stockman_lab.pve.api.api import Api
 from stockman_lab.pve.api.call import Upload
 from stockman_lab.pve.api.request import ApiReply, ApiRequest
 from stockman_lab.pve.cluster import Cluster
-from stockman_lab.pve.storages.receiving import Brought, put_file
+from stockman_lab.pve.storages.receiving import ReceivedFile, put_file
 from stockman_lab.world.world import World
 
 
@@ -51,5 +51,5 @@ def _bring_template(cluster: Cluster, host: str, volume: str) -> None:
     content, _, filename = name.partition("/")
     system, version = filename.split("-")[:2]
     archive = system_archive(system, version, filename.rpartition(".")[2])
-    file = Brought(content, filename, archive)
+    file = ReceivedFile(content, filename, archive)
     put_file(cluster, cluster.state.storages[storage], cluster.state.hosts[host], file)

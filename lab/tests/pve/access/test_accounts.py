@@ -27,7 +27,7 @@ from stockman_lab.pve.access.accounts import (
     user_rows,
 )
 from stockman_lab.pve.access.identity import Caller
-from stockman_lab.pve.access.login import scrambled
+from stockman_lab.pve.access.login import scramble
 from stockman_lab.pve.access.privileges import Profile
 from stockman_lab.pve.access.realms import realm_rows
 from stockman_lab.pve.errors import ApiError
@@ -103,7 +103,7 @@ def test_a_user_that_cannot_be_made_leaves_nothing_behind(
 
 def test_a_password_for_an_account_that_the_host_lacks() -> None:
     with pytest.raises(ApiError) as caught:
-        create_user(populated(), "eve@pam", UserChange(), scrambled("sesame street", dice()))
+        create_user(populated(), "eve@pam", UserChange(), scramble("sesame street", dice()))
 
     assert text(caught) == (
         "500 create user failed: change password failed: user 'eve' does not exist"

@@ -14,7 +14,7 @@ from stockman_lab.pve.access.accounts import (
     update_token,
     update_user,
 )
-from stockman_lab.pve.access.credentials import authenticate, presented
+from stockman_lab.pve.access.credentials import authenticate, read_credentials
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.login import (
     Login,
@@ -24,7 +24,7 @@ from stockman_lab.pve.access.login import (
     log_in,
     make_csrf_token,
     make_ticket,
-    scrambled,
+    scramble,
     store_password,
     ticket_user,
 )
@@ -45,7 +45,7 @@ from lab.tests.pve.access.house import (
 
 def house(*entries: str) -> Authority:
     found = authority(*entries)
-    password = scrambled("sesame street", dice())
+    password = scramble("sesame street", dice())
     state = found.state
     store_password(state, state.users["ann@pve"], ("ann", "pve"), password)
     store_password(state, state.users["root@pam"], ("root", "pam"), password)
@@ -105,12 +105,12 @@ NEW = "open, please"
 def password_house() -> Authority:
     found = authority()
     for userid, name in (("ann@pve", ("ann", "pve")), ("root@pam", ("root", "pam"))):
-        store_password(found.state, found.state.users[userid], name, scrambled(OLD, dice()))
+        store_password(found.state, found.state.users[userid], name, scramble(OLD, dice()))
     return found
 
 
 def change(userid: str, confirmation: str | None = None) -> PasswordChange:
-    return PasswordChange(userid, scrambled(NEW, dice(9)), confirmation)
+    return PasswordChange(userid, scramble(NEW, dice(9)), confirmation)
 
 
 def password_refusal(found: Authority, caller: Caller, password_change: PasswordChange) -> ApiError:
@@ -149,7 +149,7 @@ UPLOAD = "/nodes/pve1/storage/local/upload"
 def asked(
     found: Authority, headers: Mapping[str, str], method: str = "GET", path: str = "/version"
 ) -> Caller | None:
-    return authenticate(found, presented(method, path, headers), NOW)
+    return authenticate(found, read_credentials(method, path, headers), NOW)
 
 
 def header_refusal(
@@ -337,7 +337,7 @@ def test_credentials_do_not_show_in_texts() -> None:
     found = authority()
     headers = {**token_header(found, ANN_TOKEN), **csrf(found)}
 
-    shown = repr(presented("GET", "/version", headers))
+    shown = repr(read_credentials("GET", "/version", headers))
 
     assert secret(found, ANN_TOKEN) not in shown
     assert headers["csrfpreventiontoken"] not in shown

@@ -12,7 +12,7 @@ from stockman_lab.pve.formats.drive import (
     readable_drive,
 )
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.hardware import cloned_smbios, new_smbios, parse_pci, parse_usb
+from stockman_lab.pve.formats.hardware import clone_smbios, new_smbios, parse_pci, parse_usb
 from stockman_lab.pve.formats.mount_point import (
     is_mount,
     parse_device,
@@ -20,11 +20,11 @@ from stockman_lab.pve.formats.mount_point import (
     parse_mount_point,
 )
 from stockman_lab.pve.formats.nic import (
-    completed_container_nic,
-    completed_nic,
+    complete_container_nic,
+    complete_nic,
     new_mac,
     parse_nic,
-    renewed_nic,
+    renew_nic,
     vlans,
 )
 from stockman_lab.pve.formats.sizes import GIB
@@ -111,22 +111,22 @@ def test_model_and_address_of_a_card_are_one_pair_in_front(text: str) -> None:
 def test_a_card_without_an_address_gets_one_with_the_prefix_of_the_data_centre() -> None:
     dice = Counting()
 
-    assert str(completed_nic("virtio,bridge=vmbr0", dice)) == (
+    assert str(complete_nic("virtio,bridge=vmbr0", dice)) == (
         "virtio=BC:24:11:00:00:01,bridge=vmbr0"
     )
-    assert completed_nic("virtio,bridge=vmbr0", dice, prefix="aa:bb").mac == "AA:BB:00:00:00:02"
-    assert completed_nic("e1000=bc:24:11:aa:bb:cc", dice).mac == "bc:24:11:aa:bb:cc"
+    assert complete_nic("virtio,bridge=vmbr0", dice, prefix="aa:bb").mac == "AA:BB:00:00:00:02"
+    assert complete_nic("e1000=bc:24:11:aa:bb:cc", dice).mac == "bc:24:11:aa:bb:cc"
     assert new_mac(Counting(0xAABBCB)) == MAC
 
 
 def test_a_clone_gets_another_address_and_uuid_and_keeps_the_rest() -> None:
     smbios = "uuid=11111111-2222-3333-4444-555555555555,sku=c2t1,serial=aD1ub2Rl,base64=1"
 
-    renewed = renewed_nic(f"virtio={MAC},bridge=vmbr0,tag=5", Counting())
+    renewed = renew_nic(f"virtio={MAC},bridge=vmbr0,tag=5", Counting())
 
     assert str(renewed) == "virtio=BC:24:11:00:00:01,bridge=vmbr0,tag=5"
-    assert cloned_smbios(smbios, Counting()) == f"base64=1,serial=aD1ub2Rl,sku=c2t1,uuid={FIRST}"
-    assert new_smbios(Counting()) == cloned_smbios("", Counting()) == f"uuid={FIRST}"
+    assert clone_smbios(smbios, Counting()) == f"base64=1,serial=aD1ub2Rl,sku=c2t1,uuid={FIRST}"
+    assert new_smbios(Counting()) == clone_smbios("", Counting()) == f"uuid={FIRST}"
 
 
 def test_what_a_card_says_about_itself() -> None:
@@ -148,7 +148,7 @@ def test_a_trunk_is_all_its_vlans() -> None:
 
 
 def test_a_card_of_a_container_gets_a_type_and_an_address() -> None:
-    nic = completed_container_nic("ip=dhcp,bridge=vmbr0,name=eth0", Counting())
+    nic = complete_container_nic("ip=dhcp,bridge=vmbr0,name=eth0", Counting())
 
     assert str(nic) == "name=eth0,bridge=vmbr0,hwaddr=BC:24:11:00:00:01,ip=dhcp,type=veth"
     assert (nic.name, nic.bridge, nic.tag) == ("eth0", "vmbr0", None)

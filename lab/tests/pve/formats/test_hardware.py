@@ -11,7 +11,7 @@ from stockman_lab.pve.formats.hardware import (
     custom_cpu_model,
     is_agent_enabled,
     is_q35,
-    pinned_machine,
+    pin_machine,
     windows_version,
 )
 
@@ -60,7 +60,7 @@ def test_a_machine_has_pci_express_or_not() -> None:
 def test_windows_keeps_the_version_that_it_meets_first(
     machine: str, os_type: str, pinned: str
 ) -> None:
-    assert pinned_machine(machine, os_type, (9, 2)) == pinned
+    assert pin_machine(machine, os_type, (9, 2)) == pinned
 
 
 def test_not_every_display_has_a_clipboard() -> None:

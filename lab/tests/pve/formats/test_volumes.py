@@ -10,7 +10,7 @@ from stockman_lab.pve.formats.volume_name import (
     check_new_name,
     cloud_init_name,
     free_disk,
-    linked_name,
+    name_of_clone,
     parse_volume_id,
     parse_volume_name,
     storage_of,
@@ -137,9 +137,9 @@ def test_not_everything_can_become_a_template(storage: str, name: str, complaint
 
 def test_only_base_images_have_linked_clones() -> None:
     with pytest.raises(FormatError, match="clone_image only works on base images"):
-        linked_name("rbd", "vm-9000-disk-0", [], 101)
+        name_of_clone("rbd", "vm-9000-disk-0", [], 101)
     with pytest.raises(FormatError, match="can't clone images in lvm storage"):
-        linked_name("lvm", "vm-9000-disk-0", [], 101)
+        name_of_clone("lvm", "vm-9000-disk-0", [], 101)
 
 
 @pytest.mark.parametrize(

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.schema.schema import Schema
-from stockman_lab.pve.schema.verify import merged, verified
+from stockman_lab.pve.schema.verify import merge_parameters, verify
 
 VM = "/nodes/pve1/qemu/100"
 
@@ -14,7 +14,7 @@ def parameters(method: str, path: str, profile: str = "9.1", **given: object) ->
     """What a handler would get; underscores at the end of names are for Python alone."""
     routed = Schema.of(profile).route(method, path)
     named = {name.rstrip("_").replace("__", "-"): value for name, value in given.items()}
-    return verified(routed.operation, merged(routed, named))
+    return verify(routed.operation, merge_parameters(routed, named))
 
 
 def errors(method: str, path: str, profile: str = "9.1", **given: object) -> dict[str, str]:

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.schema.schema import PROFILES, Schema
-from stockman_lab.pve.schema.verify import merged, verified
+from stockman_lab.pve.schema.verify import merge_parameters, verify
 
 from lab.tests.pve.schema.asking import VM, errors, parameters
 
@@ -50,7 +50,7 @@ def test_a_body_must_not_contradict_the_path() -> None:
 def test_the_parameter_against_caches_is_dropped() -> None:
     routed = Schema.of("9.1").route("GET", "/version")
 
-    assert merged(routed, {"_dc": "1712345678"}) == {}
+    assert merge_parameters(routed, {"_dc": "1712345678"}) == {}
 
 
 def test_repeated_keys_are_joined_for_a_list_in_one_text() -> None:
@@ -109,7 +109,7 @@ def test_no_values_break_the_verification(profile: str, data: st.DataObject) -> 
     values = data.draw(st.dictionaries(names, VALUES, max_size=4))
 
     try:
-        found = set(verified(operation, values))
+        found = set(verify(operation, values))
     except ApiError as refused:
         found = {name.partition("[")[0].partition(".")[0] for name in refused.errors}
 

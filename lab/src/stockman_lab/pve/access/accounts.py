@@ -81,7 +81,7 @@ def create_role(state: AccessState, roleid: str, privs: Iterable[str] = ()) -> N
     with failing("create role failed"):
         if state.role(roleid) is not None:
             raise die(f"role '{roleid}' already exists")
-        held = _verified_privileges(state, privs)
+        held = _parse_privileges(state, privs)
     state.roles[roleid] = held
     state.changed()
 
@@ -94,7 +94,7 @@ def update_role(
         raise die(f"auto-generated role '{roleid}' cannot be modified")
     with failing("update role failed"):
         _check_role_exists(state, roleid)
-        held = _verified_privileges(state, privs)
+        held = _parse_privileges(state, privs)
     state.roles[roleid] = state.roles[roleid] | held if append else held
     state.changed()
 
@@ -137,7 +137,7 @@ def _check_role_exists(state: AccessState, roleid: str) -> None:
         raise die(f"role '{roleid}' does not exist")
 
 
-def _verified_privileges(state: AccessState, privs: Iterable[str]) -> set[str]:
+def _parse_privileges(state: AccessState, privs: Iterable[str]) -> set[str]:
     held = set()
     for priv in privs:
         if priv not in privileges(state.profile).all:

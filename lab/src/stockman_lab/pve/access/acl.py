@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from stockman_lab.pve.access.identity import Caller, existing_token, split_tokenid, split_userid
-from stockman_lab.pve.access.permissions import Authority, is_valid, normalised
+from stockman_lab.pve.access.permissions import Authority, is_valid, normalise_path
 from stockman_lab.pve.access.privileges import NO_ACCESS
 from stockman_lab.pve.access.state import ROOT, AccessState, AclNode
 from stockman_lab.pve.errors import bad_parameters, die, failing
@@ -58,7 +58,7 @@ def change_acl(authority: Authority, caller: Caller, change: AclChange) -> None:
         wrong = "either 'users', 'groups' or 'tokens' is required."
         raise bad_parameters(dict.fromkeys(("users", "groups", "tokens"), wrong))
     state = authority.state
-    path = normalised(change.path)
+    path = normalise_path(change.path)
     if path is None or not (change.delete or is_valid(path, state.profile)):
         raise bad_parameters({"path": f"invalid ACL path '{change.path}'"})
     with failing("ACL update failed"):

@@ -10,9 +10,9 @@ from urllib.parse import unquote
 
 from stockman_lab.pve.access.identity import (
     Caller,
-    enabled_user,
     existing_token,
     is_userid,
+    require_enabled_user,
     split_tokenid,
 )
 from stockman_lab.pve.access.login import check_csrf_token, ticket_user
@@ -51,7 +51,7 @@ class Presented:
     csrf_token: str | None = field(default=None, repr=False)
 
 
-def presented(method: str, path: str, headers: Mapping[str, str]) -> Presented:
+def read_credentials(method: str, path: str, headers: Mapping[str, str]) -> Presented:
     """What a request shows; names of headers are in small letters."""
     authorization = headers.get("authorization")
     ticket = _value(_COOKIE, headers.get("cookie")) or _value(_COOKIE, authorization)
@@ -108,7 +108,7 @@ def _token_caller(state: AccessState, api_token: str, now: float) -> Caller:
         raise die("no tokenid specified")
     caller = split_tokenid(authid)
     tokenid = caller.tokenid or ""
-    enabled_user(state, caller.userid, now)
+    require_enabled_user(state, caller.userid, now)
     token = existing_token(state, caller.userid, tokenid)
     if token.expire and token.expire < int(now):
         raise die(f"token '{tokenid}' access expired")
@@ -121,5 +121,5 @@ def _ticket_caller(state: AccessState, ticket: str, now: float) -> Caller:
     userid = ticket_user(state.ticket_key, ticket, now)
     if userid is None or not is_userid(userid):
         raise die("permission denied - invalid PVE ticket")
-    enabled_user(state, userid, now)
+    require_enabled_user(state, userid, now)
     return Caller(userid)

@@ -33,7 +33,7 @@ class Caller(NamedTuple):
         return self.tokenid is None and self.userid == ROOT
 
 
-def caller_named(authid: str) -> Caller | None:
+def parse_caller(authid: str) -> Caller | None:
     """The user or token of this name; None: no user or token can be called so."""
     if found := _TOKENID.match(authid):
         return Caller(found[1], found[2])
@@ -76,7 +76,7 @@ def existing_user(state: AccessState, userid: str) -> User:
     return user
 
 
-def enabled_user(state: AccessState, userid: str, now: float) -> User:
+def require_enabled_user(state: AccessState, userid: str, now: float) -> User:
     """The user of this name, if it may log in now."""
     user = existing_user(state, userid)
     if not user.enabled:

@@ -15,8 +15,18 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from stockman_lab.pve.access.identity import Caller, enabled_user, existing_user, split_userid
-from stockman_lab.pve.access.permissions import Authority, capabilities, denied, normalised
+from stockman_lab.pve.access.identity import (
+    Caller,
+    existing_user,
+    require_enabled_user,
+    split_userid,
+)
+from stockman_lab.pve.access.permissions import (
+    Authority,
+    capabilities,
+    normalise_path,
+    permission_error,
+)
 from stockman_lab.pve.access.state import ROOT, AccessState, RandomBytes, User
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
 
@@ -106,7 +116,7 @@ class PasswordChange:
     confirmation: str | None = field(default=None, repr=False)
 
 
-def scrambled(password: str, random_bytes: RandomBytes) -> Scramble:
+def scramble(password: str, random_bytes: RandomBytes) -> Scramble:
     """A new password, ready to be stored."""
     salt = random_bytes(_SALT).hex()
     return Scramble(f"{salt}${_password_digest(salt, password)}")
@@ -155,16 +165,16 @@ def change_password(
     if not caller.is_root:
         _confirm(state, caller, change)
         if caller.authid == userid:
-            enabled_user(state, userid, now)
+            require_enabled_user(state, userid, now)
         elif realm == "pam":
-            raise denied()
+            raise permission_error()
     store_password(state, user, (account, realm), change.password)
 
 
 def _confirm(state: AccessState, caller: Caller, change: PasswordChange) -> None:
     """Asks everybody but root for their own password before one is changed."""
     if change.userid == ROOT:
-        raise denied()
+        raise permission_error()
     if change.confirmation is None:
         raise bad_parameters({"confirmation-password": "password is required to modify user"})
     check_password(state, caller.authid, change.confirmation)
@@ -200,8 +210,12 @@ def log_in(
     """
     userid = login.username
     try:
-        enabled_user(authority.state, userid, now)
-        reply = _verified(authority, login, now) if login.path else _ticket(authority, login, now)
+        require_enabled_user(authority.state, userid, now)
+        reply = (
+            _check_privileges(authority, login, now)
+            if login.path
+            else _ticket(authority, login, now)
+        )
     except ApiError as error:
         raise ApiError(401, "authentication failure") from error
     caller = Caller(userid)
@@ -224,14 +238,14 @@ def _ticket(authority: Authority, login: Login, now: float) -> dict[str, object]
     }
 
 
-def _verified(authority: Authority, login: Login, now: float) -> dict[str, object]:
-    path = normalised(login.path or "")
+def _check_privileges(authority: Authority, login: Login, now: float) -> dict[str, object]:
+    path = normalise_path(login.path or "")
     if path is None:
         raise die(f"invalid path - {login.path}")
     if ticket_user(authority.state.ticket_key, login.password, now) != login.username:
         _check_password(authority, login)
     if not login.privs:
-        raise denied()
+        raise permission_error()
     authority.check(Caller(login.username), path, *login.privs)
     return {"username": login.username}
 

@@ -7,7 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from functools import cache
 from typing import Protocol
 
-from stockman_lab.pve.access.identity import Caller, caller_named
+from stockman_lab.pve.access.identity import Caller, parse_caller
 from stockman_lab.pve.access.privileges import NO_ACCESS, Profile, privileges
 from stockman_lab.pve.access.state import ROOT, AccessState, AclNode
 from stockman_lab.pve.errors import ApiError, die
@@ -33,7 +33,7 @@ _EVERYWHERE = (
 _SINCE_9 = (r"/sdn/fabrics(?:/[A-Za-z0-9]+)?",)
 
 
-def normalised(path: str) -> str | None:
+def normalise_path(path: str) -> str | None:
     """The one way to write a path; None: it holds characters that no path may hold."""
     if _NORMAL.match(path):
         return path
@@ -139,7 +139,7 @@ class Authority:
         for priv in missing:
             if priv not in self._everything:
                 raise die(f"invalid privilege '{priv}'")
-        raise denied(f"{path}, {'|'.join(privs) if any_of else missing[0]}")
+        raise permission_error(f"{path}, {'|'.join(privs) if any_of else missing[0]}")
 
     def _forget(self) -> None:
         self._seen = (self.state.version, self.pools.version)
@@ -268,7 +268,7 @@ def _prefixes(path: str, depth: int) -> Iterator[str]:
         yield prefix
 
 
-def denied(what: str | None = None) -> ApiError:
+def permission_error(what: str | None = None) -> ApiError:
     """The refusal of a caller who lacks a privilege."""
     return ApiError(403, f"Permission check failed ({what})" if what else "Permission check failed")
 
@@ -323,13 +323,13 @@ def permissions_shown(
     authority: Authority, caller: Caller, authid: str | None, path: str | None
 ) -> Shown:
     """The permissions of a user or token, own or another's, everywhere or on one path."""
-    asked = caller if authid is None else caller_named(authid)
+    asked = caller if authid is None else parse_caller(authid)
     owns_it = asked is not None and asked.userid == caller.userid and caller.tokenid is None
     if asked != caller and not owns_it:
         authority.check(caller, "/access", "Sys.Audit")
     if not path:
         return {} if asked is None else effective_permissions(authority, asked)
-    held = None if asked is None else authority.permissions(asked, normalised(path) or path)
+    held = None if asked is None else authority.permissions(asked, normalise_path(path) or path)
     return {path: _numbers(held or {})}
 
 

@@ -14,10 +14,10 @@ from stockman_lab.pve.access.identity import Caller, existing_user, split_userid
 from stockman_lab.pve.access.parameters import Params, listed, text
 from stockman_lab.pve.access.permissions import (
     Authority,
-    denied,
     groups_with,
     members_of,
-    normalised,
+    normalise_path,
+    permission_error,
 )
 
 _PIECE = re.compile(r"([^{]+)|\{([^}]+)\}")
@@ -31,7 +31,7 @@ def path_pieces(path: str) -> Pieces:
     return tuple((found[1] or "", found[2]) for found in _PIECE.finditer(path))
 
 
-def filled(pieces: Pieces, params: Params) -> str:
+def fill_path(pieces: Pieces, params: Params) -> str:
     """The path with the values of the parameters; a missing one, or 0, becomes a dash."""
     return "".join(
         [literal if name is None else _path_value(params, name) for literal, name in pieces]
@@ -60,21 +60,21 @@ def rule(permissions: Mapping[str, object] | None) -> Rule:
         case "all":
             return _open_to_users
     expression = permissions.get("check")
-    return _closed if expression is None else _checked(compiled(expression))
+    return _closed if expression is None else _checking_rule(compile_check(expression))
 
 
 def refuse_token(path: str) -> None:
     """Refuses an API token on an endpoint that wants a ticket (`allowtoken: 0`)."""
-    raise denied(f"URI '{path}' not available with API token, need proper ticket.\n")
+    raise permission_error(f"URI '{path}' not available with API token, need proper ticket.\n")
 
 
-def compiled(expression: object) -> Check:
+def compile_check(expression: object) -> Check:
     """One check expression of the schema, such as `["perm", "/vms/{vmid}", ["VM.Audit"]]`."""
     match expression:
         case ["and", *parts]:
-            return _all_of([compiled(part) for part in parts])
+            return _all_of([compile_check(part) for part in parts])
         case ["or", *parts]:
-            return _one_of([compiled(part) for part in parts])
+            return _one_of([compile_check(part) for part in parts])
         case ["perm", str(path), [*privs], *options]:
             return _perm(path, _names(privs), _options(options))
         case ["userid-param", "self"]:
@@ -98,7 +98,7 @@ def _options(flat: Sequence[object]) -> dict[str, object]:
 
 def _only_root(authority: Authority, caller: Caller | None, params: Params) -> None:
     if not _somebody(caller).is_root:
-        raise denied("user != root@pam")
+        raise permission_error("user != root@pam")
 
 
 def _open_to_users(authority: Authority, caller: Caller | None, params: Params) -> None:
@@ -107,15 +107,15 @@ def _open_to_users(authority: Authority, caller: Caller | None, params: Params) 
 
 def _open_to_the_world(authority: Authority, caller: Caller | None, params: Params) -> None:
     if caller is not None and not caller.is_root:
-        raise denied()
+        raise permission_error()
 
 
 def _closed(authority: Authority, caller: Caller | None, params: Params) -> None:
     if not _somebody(caller).is_root:
-        raise denied()
+        raise permission_error()
 
 
-def _checked(check: Check) -> Rule:
+def _checking_rule(check: Check) -> Rule:
     def enforce(authority: Authority, caller: Caller | None, params: Params) -> None:
         caller = _somebody(caller)
         if not caller.is_root:
@@ -126,14 +126,14 @@ def _checked(check: Check) -> Rule:
 
 def _somebody(caller: Caller | None) -> Caller:
     if caller is None:
-        raise denied("user != null")
+        raise permission_error("user != null")
     return caller
 
 
-def _refused(quiet: bool, what: str | None = None) -> bool:
+def _refuse(quiet: bool, what: str | None = None) -> bool:
     if quiet:
         return False
-    raise denied(what)
+    raise permission_error(what)
 
 
 def _all_of(parts: Sequence[Check]) -> Check:
@@ -150,7 +150,7 @@ def _one_of(parts: Sequence[Check]) -> Check:
     def check(authority: Authority, caller: Caller, params: Params, quiet: bool) -> bool:
         if any(part(authority, caller, params, True) for part in parts):
             return True
-        return _refused(quiet)
+        return _refuse(quiet)
 
     return check
 
@@ -162,8 +162,8 @@ def _perm(path: str, privs: tuple[str, ...], options: Mapping[str, object]) -> C
 
     def check(authority: Authority, caller: Caller, params: Params, quiet: bool) -> bool:
         if required is not None and params.get(str(required)) is None:
-            return _refused(quiet)
-        where = normalised(filled(pieces, params)) or ""
+            return _refuse(quiet)
+        where = normalise_path(fill_path(pieces, params)) or ""
         if authority.allowed(caller, where, *privs, any_of=any_of):
             return True
         if not quiet:
@@ -187,7 +187,7 @@ def _user_group(privs: tuple[str, ...], options: Mapping[str, object]) -> Check:
         if names_groups:
             _check_named_groups(groups, listed(params, "groups"), privs)
         if user_exists and userid not in members_of(authority.state, groups):
-            return _refused(quiet)
+            return _refuse(quiet)
         return True
 
     return check
@@ -195,10 +195,10 @@ def _user_group(privs: tuple[str, ...], options: Mapping[str, object]) -> Check:
 
 def _check_named_groups(held: set[str], named: Sequence[str], privs: tuple[str, ...]) -> None:
     if not named:
-        raise denied(f"/access/groups, {'|'.join(privs)}")
+        raise permission_error(f"/access/groups, {'|'.join(privs)}")
     for group in named:
         if group not in held:
-            raise denied(f"/access/groups/{group}, {'|'.join(privs)}")
+            raise permission_error(f"/access/groups/{group}, {'|'.join(privs)}")
 
 
 def _exists(authority: Authority, userid: str, quiet: bool) -> bool:
@@ -213,7 +213,7 @@ def _is_oneself(authority: Authority, caller: Caller, params: Params, quiet: boo
     split_userid(userid)
     if not _exists(authority, userid, quiet):
         return False
-    return caller.authid == userid or _refused(quiet)
+    return caller.authid == userid or _refuse(quiet)
 
 
 def _may_allocate_users(authority: Authority, caller: Caller, params: Params, quiet: bool) -> bool:
@@ -221,14 +221,14 @@ def _may_allocate_users(authority: Authority, caller: Caller, params: Params, qu
     where = f"/access/realm/{realm}"
     if authority.allowed(caller, where, "Realm.AllocateUser"):
         return True
-    return _refused(quiet, f"{where}, Realm.AllocateUser")
+    return _refuse(quiet, f"{where}, Realm.AllocateUser")
 
 
 def _may_change_entries(path: str) -> Check:
     pieces = path_pieces(path)
 
     def check(authority: Authority, caller: Caller, params: Params, quiet: bool) -> bool:
-        where = normalised(filled(pieces, params))
+        where = normalise_path(fill_path(pieces, params))
         # A path that cannot be written is refused by the endpoint itself, as a bad parameter.
         return where is None or check_may_change(authority, caller, where, quiet=quiet)
 

@@ -12,7 +12,7 @@ from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.pve.access.credentials import authenticate, presented
+from stockman_lab.pve.access.credentials import authenticate, read_credentials
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.permissions import Authority
 from stockman_lab.pve.access.rules import Rule, refuse_token, rule
@@ -25,7 +25,7 @@ from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.host_power import lose_power
 from stockman_lab.pve.schema.schema import Schema
-from stockman_lab.pve.schema.verify import merged, verified
+from stockman_lab.pve.schema.verify import merge_parameters, verify
 
 if TYPE_CHECKING:
     from stockman_lab.pve.host import Host
@@ -45,15 +45,15 @@ def facts_of(host: Host, request: ApiRequest) -> dict[str, object]:
         "path": request.path,
         "node": node[1] if node else "",
         "vmid": guest[1] if guest else request.params.get("vmid", ""),
-        "user": _claimed(request),
+        "user": _user_of(request),
     }
 
 
-def _claimed(request: ApiRequest) -> str:
+def _user_of(request: ApiRequest) -> str:
     """Who a request says it comes from; whether that is true is looked at later."""
     if request.caller is not None:
         return request.caller.authid
-    shown = presented(request.method, request.path, request.headers)
+    shown = read_credentials(request.method, request.path, request.headers)
     if shown.api_token:
         return shown.api_token.rpartition("=")[0]
     ticket = _TICKET_OF.match(shown.ticket or "")
@@ -142,7 +142,7 @@ class Api:
             return _unknown_caller(error)
         routed = self.schema.route(request.method, request.path)
         operation = routed.operation
-        given = merged(routed, request.params)
+        given = merge_parameters(routed, request.params)
         if caller is not None and caller.tokenid and not operation.allows_token:
             refuse_token(request.path)
         self._rule(operation)(self.authority, caller, given)
@@ -155,7 +155,7 @@ class Api:
             host=host,
             caller=caller or NOBODY,
             authority=self.authority,
-            params=verified(operation, given),
+            params=verify(operation, given),
             upload=request.upload,
         )
         return _outgoing(handler(call))
@@ -168,7 +168,7 @@ class Api:
         return found
 
     def _caller(self, host: Host, request: ApiRequest) -> Caller | None:
-        shown = presented(request.method, request.path, request.headers)
+        shown = read_credentials(request.method, request.path, request.headers)
         caller = authenticate(self.authority, shown, self.cluster.now)
         if caller is None or not self.cluster.around.faults.listed:
             return caller
@@ -236,20 +236,20 @@ def _struck(fault: Fault) -> ApiReply:
 def _outgoing(result: object) -> Outgoing:
     if isinstance(result, Deferred):
         answer = result.answer
-        return Later(result.seconds, None, lambda _: _concluded(answer))
+        return Later(result.seconds, None, lambda _: _conclude(answer))
     if isinstance(result, Awaited):
-        return Later(None, result.begin, _arrived)
+        return Later(None, result.begin, _reply_of)
     return _success(result)
 
 
-def _concluded(answer: object) -> ApiReply:
+def _conclude(answer: object) -> ApiReply:
     try:
         return _success(answer())  # type: ignore[operator]
     except ApiError as error:
         return _refusal(error)
 
 
-def _arrived(result: object) -> ApiReply:
+def _reply_of(result: object) -> ApiReply:
     return _refusal(result) if isinstance(result, ApiError) else _success(result)
 
 

@@ -27,8 +27,8 @@ def network_version_1(settings: Settings) -> str:
             *_subnets(card),
         ]
     lines.append("    - type: nameserver")
-    lines += _listed("      address:", settings.nameservers)
-    lines += _listed("      search:", settings.search_domains)
+    lines += _list_lines("      address:", settings.nameservers)
+    lines += _list_lines("      search:", settings.search_domains)
     return "\n".join(lines) + "\n"
 
 
@@ -53,7 +53,7 @@ def _subnets(card: Card) -> Iterator[str]:
             yield f"        gateway: '{card.gw6}'"
 
 
-def _listed(head: str, values: list[str]) -> list[str]:
+def _list_lines(head: str, values: list[str]) -> list[str]:
     return [head, *(f"      - '{value}'" for value in values)] if values else []
 
 
@@ -123,7 +123,7 @@ def drive(settings: Settings, snippet: Snippet) -> Drive:
     network = own["network"] if "network" in own else network_version_1(settings).encode()
     meta = own.get("meta", f"instance-id: {_instance(user, network)}\n".encode())
     vendor = own.get("vendor", b"")
-    return _checked(
+    return _check_size(
         LABEL,
         {"user-data": user, "network-config": network, "meta-data": meta, "vendor-data": vendor},
     )
@@ -143,7 +143,7 @@ def _instance(user: bytes, network: bytes) -> str:
     return hashlib.sha1(user + network, usedforsecurity=False).hexdigest()
 
 
-def _checked(label: str, files: dict[str, bytes]) -> Drive:
+def _check_size(label: str, files: dict[str, bytes]) -> Drive:
     if sum(map(len, files.values())) > _MOST:
         raise CloudInitError("Cloud-Init sum of snippets too big (> 3 MiB)")
     return Drive(label=label, files=files)

@@ -39,9 +39,9 @@ def sha256_crypt(password: str, seed: str) -> str:
     """`$5$SALT$HASH`."""
     key, salted = password.encode(), seed.encode()[:_MOST_SALT]
     mixed = _sha(key + salted + key)
-    digest = _sha(key + salted + _stretched(mixed, len(key)) + _picked(len(key), mixed, key))
-    keys = _stretched(_sha(key * len(key)), len(key))
-    seeds = _stretched(_sha(salted * (16 + digest[0])), len(salted))
+    digest = _sha(key + salted + _stretch(mixed, len(key)) + _pick(len(key), mixed, key))
+    keys = _stretch(_sha(key * len(key)), len(key))
+    seeds = _stretch(_sha(salted * (16 + digest[0])), len(salted))
     for turn in range(_ROUNDS):
         digest = _sha(
             (keys if turn % 2 else digest)
@@ -52,7 +52,7 @@ def sha256_crypt(password: str, seed: str) -> str:
     return f"$5${salted.decode()}${_text(digest)}"
 
 
-def _picked(length: int, mixed: bytes, key: bytes) -> bytes:
+def _pick(length: int, mixed: bytes, key: bytes) -> bytes:
     found = b""
     while length:
         found += mixed if length & 1 else key
@@ -60,7 +60,7 @@ def _picked(length: int, mixed: bytes, key: bytes) -> bytes:
     return found
 
 
-def _stretched(block: bytes, length: int) -> bytes:
+def _stretch(block: bytes, length: int) -> bytes:
     return (block * (length // len(block) + 1))[:length]
 
 

@@ -30,7 +30,7 @@ from stockman_lab.pve.access.accounts import (
 )
 from stockman_lab.pve.access.acl import AclChange, acl_rows, change_acl
 from stockman_lab.pve.access.identity import Caller, existing_token, split_userid
-from stockman_lab.pve.access.login import Login, PasswordChange, change_password, log_in, scrambled
+from stockman_lab.pve.access.login import Login, PasswordChange, change_password, log_in, scramble
 from stockman_lab.pve.access.parameters import flag, listed, number, text
 from stockman_lab.pve.access.permissions import permissions_shown
 from stockman_lab.pve.access.realms import realm_rows
@@ -44,7 +44,7 @@ _GROUP = "/access/groups/{groupid}"
 _ROLE = "/access/roles/{roleid}"
 
 
-def _changed_state(call: Call) -> AccessState:
+def _state_to_change(call: Call) -> AccessState:
     call.cluster.require_quorum("file-user_cfg")
     return call.authority.state
 
@@ -58,16 +58,16 @@ def list_users(call: Call) -> object:
 
 @endpoint("POST", "/access/users")
 def post_user(call: Call) -> object:
-    state, password = _changed_state(call), text(call.params, "password")
+    state, password = _state_to_change(call), text(call.params, "password")
     random_bytes = call.cluster.around.dice.random_bytes
-    scramble = None if password is None else scrambled(password, random_bytes)
-    create_user(state, call.text("userid"), _user_change(call), scramble)
+    stored = None if password is None else scramble(password, random_bytes)
+    create_user(state, call.text("userid"), _user_change(call), stored)
     return None
 
 
 @endpoint("PUT", _USER)
 def put_user(call: Call) -> object:
-    update_user(_changed_state(call), call.text("userid"), _user_change(call))
+    update_user(_state_to_change(call), call.text("userid"), _user_change(call))
     return None
 
 
@@ -100,17 +100,17 @@ def get_token(call: Call) -> object:
 @endpoint("POST", _TOKEN)
 def post_token(call: Call) -> object:
     random_bytes = call.cluster.around.dice.random_bytes
-    return create_token(_changed_state(call), _token(call), _token_change(call), random_bytes)
+    return create_token(_state_to_change(call), _token(call), _token_change(call), random_bytes)
 
 
 @endpoint("PUT", _TOKEN)
 def put_token(call: Call) -> object:
-    return update_token(_changed_state(call), _token(call), _token_change(call))
+    return update_token(_state_to_change(call), _token(call), _token_change(call))
 
 
 @endpoint("DELETE", _TOKEN)
 def remove_token(call: Call) -> object:
-    delete_token(_changed_state(call), _token(call))
+    delete_token(_state_to_change(call), _token(call))
     return None
 
 
@@ -135,13 +135,13 @@ def list_groups(call: Call) -> object:
 
 @endpoint("POST", "/access/groups")
 def post_group(call: Call) -> object:
-    create_group(_changed_state(call), call.text("groupid"), text(call.params, "comment"))
+    create_group(_state_to_change(call), call.text("groupid"), text(call.params, "comment"))
     return None
 
 
 @endpoint("PUT", _GROUP)
 def put_group(call: Call) -> object:
-    update_group(_changed_state(call), call.text("groupid"), text(call.params, "comment"))
+    update_group(_state_to_change(call), call.text("groupid"), text(call.params, "comment"))
     return None
 
 
@@ -152,14 +152,14 @@ def list_roles(call: Call) -> object:
 
 @endpoint("POST", "/access/roles")
 def post_role(call: Call) -> object:
-    create_role(_changed_state(call), call.text("roleid"), listed(call.params, "privs"))
+    create_role(_state_to_change(call), call.text("roleid"), listed(call.params, "privs"))
     return None
 
 
 @endpoint("PUT", _ROLE)
 def put_role(call: Call) -> object:
     update_role(
-        _changed_state(call),
+        _state_to_change(call),
         call.text("roleid"),
         listed(call.params, "privs"),
         append=call.flag("append"),
@@ -178,7 +178,7 @@ def _read_or_delete(
         return read(call.authority.state, call.text(name))
 
     def remove(call: Call) -> object:
-        delete(_changed_state(call), call.text(name))
+        delete(_state_to_change(call), call.text(name))
         return None
 
     endpoint("GET", path)(get)
@@ -197,7 +197,7 @@ def get_acl(call: Call) -> object:
 
 @endpoint("PUT", "/access/acl")
 def put_acl(call: Call) -> object:
-    _changed_state(call)
+    _state_to_change(call)
     change = AclChange(
         path=call.text("path"),
         roles=listed(call.params, "roles"),
@@ -245,10 +245,10 @@ def post_ticket(call: Call) -> object:
 
 @endpoint("PUT", "/access/password")
 def put_password(call: Call) -> object:
-    _changed_state(call)
+    _state_to_change(call)
     change = PasswordChange(
         userid=call.text("userid"),
-        password=scrambled(call.text("password"), call.cluster.around.dice.random_bytes),
+        password=scramble(call.text("password"), call.cluster.around.dice.random_bytes),
         confirmation=text(call.params, "confirmation-password"),
     )
     change_password(call.authority, call.caller, change, call.now)

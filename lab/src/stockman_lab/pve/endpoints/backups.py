@@ -12,9 +12,9 @@ from stockman_lab.pve.storages.backing_up import BACK_UP, archive_of, backup_dis
 from stockman_lab.pve.storages.backup_jobs import (
     check_backup_options,
     check_backup_privileges,
-    included_guests,
+    guests_of_backup,
     job_row,
-    scheduled,
+    with_schedule,
     written,
 )
 from stockman_lab.pve.storages.removing import check_volume_access
@@ -34,7 +34,7 @@ def create(call: Call) -> object:
     check_backup_privileges(call, given)
     _check_storage(call, given.get("storage", "local"))
     _check_pool(call, given)
-    options = scheduled(given, is_new=True)
+    options = with_schedule(given, is_new=True)
     options.setdefault("enabled", "1")
     name = options.pop("id", "") or call.cluster.around.dice.uuid()
     call.cluster.require_quorum(_FILE)
@@ -66,7 +66,7 @@ def update(call: Call) -> object:
     if "storage" in given:
         _check_storage(call, given["storage"])
     _check_pool(call, given)
-    changes = scheduled(given, is_new=False)
+    changes = with_schedule(given, is_new=False)
     call.cluster.require_quorum(_FILE)
     if not changes and not delete:
         raise die("no options specified")
@@ -98,7 +98,7 @@ def delete(call: Call) -> object:
 
 @endpoint("GET", "/cluster/backup/{id}/included_volumes")
 def included_volumes(call: Call) -> object:
-    vmids = included_guests(call.cluster, _job(call).options)
+    vmids = guests_of_backup(call.cluster, _job(call).options)
     return {"children": [_guest_row(call, vmid) for vmid in vmids if _may_see(call, vmid)]}
 
 
@@ -114,7 +114,7 @@ def not_backed_up(call: Call) -> object:
     covered = {
         vmid
         for job in state.backup_jobs.values()
-        for vmid in included_guests(call.cluster, job.options)
+        for vmid in guests_of_backup(call.cluster, job.options)
     }
     rows: list[dict[str, object]] = []
     for vmid, guest in sorted(state.guests.items()):
@@ -202,7 +202,7 @@ def back_up(call: Call) -> object:
     if "prune-backups" in given and not call.caller.is_root:
         call.check(f"/storage/{storage}", "Datastore.Allocate")
     check_backup_options(given, is_complete=True)
-    vmids = included_guests(call.cluster, given)
+    vmids = guests_of_backup(call.cluster, given)
     here = [vmid for vmid in vmids if _is_here(call, vmid)]
     if call.flag("stop"):
         call.check(f"/nodes/{call.node.name}", "Sys.Modify")

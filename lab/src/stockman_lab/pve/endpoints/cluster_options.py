@@ -24,7 +24,7 @@ _TRUE = ("1", "on", "yes", "true")
 @endpoint("GET", _PATH)
 def options(call: Call) -> object:
     """Settings, with those that hold several values taken apart."""
-    found = {name: _shown(call, name, value) for name, value in _stored(call).items()}
+    found = {name: _shown(call, name, value) for name, value in _options_of(call).items()}
     if not call.may("/", "Sys.Audit"):
         found = {name: found[name] for name in _FOR_EVERYBODY if name in found}
     return found | {"allowed-tags": _allowed_tags(call)}
@@ -49,7 +49,7 @@ def change(call: Call) -> object:
     return None
 
 
-def _stored(call: Call) -> dict[str, str]:
+def _options_of(call: Call) -> dict[str, str]:
     stored = dict(call.cluster.state.options)
     description = stored.get("description", "").rstrip("\n")
     stored["description"] = f"{description}\n" if description else ""

@@ -11,7 +11,7 @@ from stockman_lab.pve.cluster_state import Firewall
 from stockman_lab.pve.errors import bad_parameters, die
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.schema.schema import Schema
-from stockman_lab.pve.sections import refuse_changed, typed
+from stockman_lab.pve.sections import in_kinds, refuse_changed
 
 _PATH = "/nodes/{node}/qemu/{vmid}/firewall"
 _OPTIONS, _RULES = f"{_PATH}/options", f"{_PATH}/rules"
@@ -29,7 +29,7 @@ def _firewall(call: Call) -> Firewall:
     return call.cluster.state.guest_firewalls.setdefault(call.vmid, Firewall())
 
 
-def _changed_firewall(call: Call) -> Firewall:
+def _firewall_to_change(call: Call) -> Firewall:
     call.cluster.require_quorum(f"firewall-vm-{call.vmid}")
     call.cluster.changed()
     return _firewall(call)
@@ -65,14 +65,14 @@ def get_rule(call: Call) -> object:
 @endpoint("POST", _RULES)
 def create_rule(call: Call) -> object:
     """Insert the rule at the top, whatever position was given."""
-    rules = _changed_firewall(call).rules
-    rules.insert(0, {"enable": "0"} | _changed_rule({}, call))
+    rules = _firewall_to_change(call).rules
+    rules.insert(0, {"enable": "0"} | _rule_from({}, call))
     return None
 
 
 @endpoint("PUT", f"{_RULES}/{{pos}}")
 def update_rule(call: Call) -> object:
-    rules = _changed_firewall(call).rules
+    rules = _firewall_to_change(call).rules
     refuse_changed(_digest(rules), call.text("digest"))
     position = _position(call, rules)
     target = call.number("moveto", position)
@@ -80,13 +80,13 @@ def update_rule(call: Call) -> object:
         rule = rules.pop(position)
         rules.insert(target - (target > position), rule)
     else:
-        rules[position] = _changed_rule(rules[position], call)
+        rules[position] = _rule_from(rules[position], call)
     return None
 
 
 @endpoint("DELETE", f"{_RULES}/{{pos}}")
 def delete_rule(call: Call) -> object:
-    rules = _changed_firewall(call).rules
+    rules = _firewall_to_change(call).rules
     refuse_changed(_digest(rules), call.text("digest"))
     del rules[_position(call, rules)]
     return None
@@ -99,7 +99,7 @@ def _position(call: Call, rules: list[Entry]) -> int:
     return position
 
 
-def _changed_rule(rule: Entry, call: Call) -> Entry:
+def _rule_from(rule: Entry, call: Call) -> Entry:
     changed = dict(rule)
     for key in _RULE_KEYS:
         if call.has(key):
@@ -117,13 +117,13 @@ def _changed_rule(rule: Entry, call: Call) -> Entry:
 @endpoint("GET", _OPTIONS)
 def get_options(call: Call) -> object:
     options = _firewall(call).options
-    values = typed(call.cluster.state.profile, _OPTIONS, options, "PUT")
+    values = in_kinds(call.cluster.state.profile, _OPTIONS, options, "PUT")
     return values | {"digest": _digest([options])}
 
 
 @endpoint("PUT", _OPTIONS)
 def update_options(call: Call) -> object:
-    options = _changed_firewall(call).options
+    options = _firewall_to_change(call).options
     refuse_changed(_digest([options]), call.text("digest"))
     known = Schema.of(call.cluster.state.profile).operation("PUT", _OPTIONS).parameters
     for name in split_list(call.text("delete")):

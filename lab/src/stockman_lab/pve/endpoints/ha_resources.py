@@ -11,9 +11,9 @@ from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import die, failing
 from stockman_lab.pve.ha import placement
-from stockman_lab.pve.ha.names import guest_of, require_guest, resource_id, type_of, wanted_state
+from stockman_lab.pve.ha.names import desired_state, guest_of, require_guest, resource_id, type_of
 from stockman_lab.pve.host import Host
-from stockman_lab.pve.sections import delete_options, digest_of, refuse_changed, texts, typed
+from stockman_lab.pve.sections import delete_options, digest_of, in_kinds, refuse_changed, texts
 
 _DEAD = "old timestamp - dead?"
 
@@ -38,12 +38,12 @@ def crm_state(cluster: Cluster, section: Section) -> str:
         return "stopped"
     if not cluster.state.hosts[guest.node].has_power:
         return "fence"
-    return "started" if wanted_state(section) == "started" else "stopped"
+    return "started" if desired_state(section) == "started" else "stopped"
 
 
 def shown_state(cluster: Cluster, section: Section) -> str:
     """The state of a resource, as people read it."""
-    wanted, guest = wanted_state(section), guest_of(cluster, section.id)
+    wanted, guest = desired_state(section), guest_of(cluster, section.id)
     if wanted == "ignored":
         return "ignored"
     if guest is None:
@@ -59,7 +59,7 @@ def shown_state(cluster: Cluster, section: Section) -> str:
 def is_busy(cluster: Cluster, host: Host) -> bool:
     """Whether a host has resources to look after."""
     return any(
-        guest.node == host.name and wanted_state(section) not in ("stopped", "disabled", "ignored")
+        guest.node == host.name and desired_state(section) not in ("stopped", "disabled", "ignored")
         for sid, section in cluster.state.ha_resources.items()
         if (guest := guest_of(cluster, sid)) is not None
     )
@@ -113,7 +113,7 @@ def create(call: Call) -> object:
         if sid in cluster.state.ha_resources:
             raise die(f"resource ID '{sid}' already defined")
         cluster.state.ha_resources[sid] = Section(sid, type_of(sid), texts(call.params, _NAMED))
-    _changed(cluster, sid)
+    _notify_change(cluster, sid)
     return None
 
 
@@ -127,7 +127,7 @@ def update(call: Call) -> object:
         section = _section(cluster, sid)
         section.options |= texts(call.params, _NAMED)
         delete_options(section, call.text("delete"), (), _OPTIONS)
-    _changed(cluster, sid)
+    _notify_change(cluster, sid)
     return None
 
 
@@ -141,18 +141,18 @@ def delete(call: Call) -> object:
         del cluster.state.ha_resources[sid]
         if call.flag("purge", default=True):
             forget_in_rules(cluster, sid)
-    _changed(cluster, sid)
+    _notify_change(cluster, sid)
     return None
 
 
 @endpoint("POST", f"{_PATH}/{{sid}}/migrate")
 def migrate(call: Call) -> object:
-    return _moved(call, relocate=False)
+    return _move(call, relocate=False)
 
 
 @endpoint("POST", f"{_PATH}/{{sid}}/relocate")
 def relocate(call: Call) -> object:
-    return _moved(call, relocate=True)
+    return _move(call, relocate=True)
 
 
 def forget_in_rules(cluster: Cluster, sid: str) -> None:
@@ -177,7 +177,7 @@ def _section(cluster: Cluster, sid: str) -> Section:
 
 
 def _row(cluster: Cluster, section: Section) -> dict[str, object]:
-    row = typed(cluster.state.profile, _PATH, section.options)
+    row = in_kinds(cluster.state.profile, _PATH, section.options)
     group = section.options.get("group", "")
     if not cluster.state.ha_groups:
         row.pop("group", None)
@@ -197,7 +197,7 @@ def _check_group(call: Call) -> None:
         raise die(f"HA group '{group}' does not exist")
 
 
-def _changed(cluster: Cluster, sid: str) -> None:
+def _notify_change(cluster: Cluster, sid: str) -> None:
     guest = guest_of(cluster, sid)
     if guest is not None:
         guest.changed_at = cluster.now
@@ -205,7 +205,7 @@ def _changed(cluster: Cluster, sid: str) -> None:
     ha_manager.wake(cluster)
 
 
-def _moved(call: Call, *, relocate: bool) -> object:
+def _move(call: Call, *, relocate: bool) -> object:
     cluster, sid, target = call.cluster, _sid(call), call.text("node")
     guest = guest_of(cluster, sid)
     if guest is None or not _is_managed(cluster, sid):
@@ -338,7 +338,7 @@ def _resource_row(call: Call, section: Section) -> dict[str, object]:
         "state": state,
         "crm_state": crm_state(call.cluster, section),
         "status": f"{section.id} ({node or '---'}, {state})",
-        "request_state": wanted_state(section),
+        "request_state": desired_state(section),
         "max_restart": 1,
         "max_relocate": 1,
     }
@@ -346,7 +346,7 @@ def _resource_row(call: Call, section: Section) -> dict[str, object]:
         row["failback"] = 1
     if node:
         row["node"] = node
-    given = typed(call.cluster.state.profile, "/cluster/ha/resources", section.options)
+    given = in_kinds(call.cluster.state.profile, "/cluster/ha/resources", section.options)
     return row | {name: given[name] for name in _SHOWN if name in given}
 
 

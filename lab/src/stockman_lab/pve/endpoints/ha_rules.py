@@ -12,7 +12,7 @@ from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import ApiError, die, failing
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.ha.placement import node_priorities
-from stockman_lab.pve.sections import delete_options, digest_of, refuse_changed, texts, typed
+from stockman_lab.pve.sections import delete_options, digest_of, in_kinds, refuse_changed, texts
 
 _GROUPS = "/cluster/ha/groups"
 _GROUP_NAMED = ("group", "type", "digest", "delete")
@@ -39,7 +39,7 @@ def create_group(call: Call) -> object:
         if name in existing:
             raise die(f"ha group ID '{name}' already defined")
         existing[name] = Section(name, "group", _group_options(call))
-    _changed_group(call)
+    _notify_group_change(call)
     return None
 
 
@@ -53,7 +53,7 @@ def update_group(call: Call) -> object:
         section.options |= _group_options(call)
         optional = ("comment", "nofailback", "restricted")
         delete_options(section, call.text("delete"), ("nodes",), optional)
-    _changed_group(call)
+    _notify_group_change(call)
     return None
 
 
@@ -67,7 +67,7 @@ def delete_group(call: Call) -> object:
             if section.options.get("group") == name:
                 raise die(f"ha group is used by service '{sid}'")
         call.cluster.state.ha_groups.pop(name, None)
-    _changed_group(call)
+    _notify_group_change(call)
     return None
 
 
@@ -92,12 +92,12 @@ def _group_options(call: Call) -> dict[str, str]:
 
 
 def _group_row(call: Call, section: Section) -> dict[str, object]:
-    row = typed(call.cluster.state.profile, _GROUPS, section.options)
+    row = in_kinds(call.cluster.state.profile, _GROUPS, section.options)
     digest = digest_of(call.cluster.state.ha_groups)
     return row | {"group": section.id, "type": section.type, "digest": digest}
 
 
-def _changed_group(call: Call) -> None:
+def _notify_group_change(call: Call) -> None:
     call.cluster.changed()
     ha_manager.wake(call.cluster)
 
@@ -207,7 +207,7 @@ def create_rule(call: Call) -> object:
         section = Section(name, kind, options)
         _require_feasible(cluster, section)
         cluster.state.ha_rules[name] = section
-    _changed(cluster)
+    _notify_change(cluster)
     return None
 
 
@@ -229,7 +229,7 @@ def update_rule(call: Call) -> object:
         changed.options |= options
         _require_feasible(cluster, changed)
         cluster.state.ha_rules[name] = changed
-    _changed(cluster)
+    _notify_change(cluster)
     return None
 
 
@@ -239,7 +239,7 @@ def delete_rule(call: Call) -> object:
     with failing("delete ha rule failed"):
         call.cluster.require_quorum("domain-ha")
         call.cluster.state.ha_rules.pop(call.text("rule"), None)
-    _changed(call.cluster)
+    _notify_change(call.cluster)
     return None
 
 
@@ -297,7 +297,7 @@ def _require_feasible(cluster: Cluster, made: Section) -> None:
 
 def _row(cluster: Cluster, section: Section) -> dict[str, object]:
     list_rules = cluster.state.ha_rules
-    row = typed(cluster.state.profile, _PATH, section.options)
+    row = in_kinds(cluster.state.profile, _PATH, section.options)
     problems = problems_of(section, list_rules, len(cluster.state.hosts))
     if problems:
         row["errors"] = {name: [text] for name, text in problems.items()}
@@ -309,6 +309,6 @@ def _row(cluster: Cluster, section: Section) -> dict[str, object]:
     }
 
 
-def _changed(cluster: Cluster) -> None:
+def _notify_change(cluster: Cluster) -> None:
     cluster.changed()
     ha_manager.wake(cluster)

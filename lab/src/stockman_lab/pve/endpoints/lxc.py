@@ -24,8 +24,8 @@ from stockman_lab.pve.lxc.power import interfaces_of
 from stockman_lab.pve.lxc.settings import (
     list_row,
     owner,
-    settled_change,
-    settled_values,
+    settle_change,
+    settle_values,
     status_row,
     update,
 )
@@ -75,7 +75,7 @@ def create(call: Call) -> object:
         pool and call.may(f"/pool/{pool}", "VM.Allocate")
     ):
         raise ApiError(403, "Permission check failed")
-    values = settled_values(call, given_values(call, _NO_KEYS), pool, unprivileged=unprivileged)
+    values = settle_values(call, given_values(call, _NO_KEYS), pool, unprivileged=unprivileged)
     _check_template(call)
     settings = _with_volumes(call, values)
     creating.first_values(call.cluster, call.vmid, settings)
@@ -178,7 +178,7 @@ def _change_config(call: Call) -> object:
     guest_config: GuestConfig = guest.config
     given = given_values(call, ("node", "vmid", "digest"))
     check_container_update(guest_config, call.text("digest"))
-    update(call.cluster, guest, settled_change(call, guest_config, given))
+    update(call.cluster, guest, settle_change(call, guest_config, given))
     return None
 
 
@@ -270,6 +270,6 @@ def resize(call: Call) -> object:
     call.cluster.refuse_locked(guest)
     if not call.caller.is_root:
         call.check(f"/vms/{call.vmid}", "VM.Config.Options")  # it asks for every parameter's key
-    found = volumes.planned(call.cluster, guest, **texts)
+    found = volumes.plan_growth(call.cluster, guest, **texts)
     call.check(f"/storage/{found.volume.storage}", _ALLOCATE_SPACE)
     return call.start("resize", str(call.vmid), volumes.Resize.name, {"vmid": call.vmid, **texts})

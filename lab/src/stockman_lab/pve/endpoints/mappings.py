@@ -11,7 +11,7 @@ from stockman_lab.pve.errors import die, failing
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.mappings import checks_of
-from stockman_lab.pve.sections import digest_of, refuse_changed, texts, typed
+from stockman_lab.pve.sections import digest_of, in_kinds, refuse_changed, texts
 
 _SEE = ("Mapping.Modify", "Mapping.Use", "Mapping.Audit")
 _OPTIONAL = {
@@ -85,7 +85,7 @@ class _Mappings:
         return call.cluster.state.mappings.setdefault(self.kind, {})
 
     def _row(self, call: Call, section: Section) -> dict[str, object]:
-        row = typed(call.cluster.state.profile, self.path, section.options)
+        row = in_kinds(call.cluster.state.profile, self.path, section.options)
         digest = digest_of(self._all(call))
         maps = list(section.lists.get("map", []))
         return row | {"map": maps, "type": self.kind, "digest": digest}

@@ -40,7 +40,7 @@ def create(call: Call) -> object:
     with failing("create pool failed"):
         call.cluster.require_quorum("file-user_cfg")
         _create(call)
-    _changed(call)
+    _notify_change(call)
     return None
 
 
@@ -49,7 +49,7 @@ def update(call: Call) -> object:
     with failing("update pools failed"):
         call.cluster.require_quorum("file-user_cfg")
         _Update(call).run()
-    _changed(call)
+    _notify_change(call)
     return None
 
 
@@ -66,7 +66,7 @@ def delete(call: Call) -> object:
         _refuse_used(call, found)
         del call.cluster.state.resource_pools[found.id]
         forget_pool(call.cluster.state.access, found.id)
-    _changed(call)
+    _notify_change(call)
     return None
 
 
@@ -75,7 +75,7 @@ def delete_by_path(call: Call) -> object:
     return delete(call)
 
 
-def _changed(call: Call) -> None:
+def _notify_change(call: Call) -> None:
     call.cluster.changed()
     call.cluster.state.access.changed()
 

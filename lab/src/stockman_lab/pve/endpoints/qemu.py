@@ -13,9 +13,15 @@ from stockman_lab.pve.guest_config.keys import is_indexed
 from stockman_lab.pve.guest_config.needs import Guest as Owner
 from stockman_lab.pve.guest_config.needs import bridge_needs
 from stockman_lab.pve.qemu import cloning, creating, moving
-from stockman_lab.pve.qemu.cloning import Clone, Wish, check_clone, copied_drives, source_values
+from stockman_lab.pve.qemu.cloning import (
+    Clone,
+    CloneSettings,
+    check_clone,
+    copied_drives,
+    source_values,
+)
 from stockman_lab.pve.qemu.rows import list_row, status_row
-from stockman_lab.pve.qemu.settings import check_needs, given_values, only_for_root, settled_values
+from stockman_lab.pve.qemu.settings import check_needs, given_values, only_for_root, settle_values
 from stockman_lab.pve.qemu.shelf import Shelf
 
 _NO_KEYS = frozenset(
@@ -73,7 +79,7 @@ def create(call: Call) -> object:
         _check_on_guest(call, pool, "VM.PowerMgmt")
     if not _may_on_guest(call, pool, "VM.Allocate"):
         raise ApiError(403, "Permission check failed")
-    settings = settled_values(call, given_values(call, _NO_KEYS), pool)
+    settings = settle_values(call, given_values(call, _NO_KEYS), pool)
     guest_ids.reserve(call.cluster, call.node, call.vmid, "qemu")
     arguments = {
         "vmid": call.vmid,
@@ -120,7 +126,7 @@ def clone(call: Call) -> object:
     if call.has("pool") and pool not in call.cluster.state.resource_pools:
         raise die(f"pool '{pool}' does not exist")
     target = call.text("target")
-    wish = Wish(
+    settings = CloneSettings(
         newid=call.number("newid"),
         full=call.flag("full") if call.has("full") else None,
         snapshot=call.text("snapname"),
@@ -128,19 +134,19 @@ def clone(call: Call) -> object:
         format=call.text("format"),
         target="" if target in (call.node.name, "localhost") else target,
     )
-    check_clone(call.cluster, guest, wish)
-    for drive in copied_drives(source_values(guest, wish.snapshot)):
-        storage = wish.storage or storage_of(drive.volume)
+    check_clone(call.cluster, guest, settings)
+    for drive in copied_drives(source_values(guest, settings.snapshot)):
+        storage = settings.storage or storage_of(drive.volume)
         call.check(f"/storage/{storage}", "Datastore.AllocateSpace")
-    _check_bridges(call, source_values(guest, wish.snapshot))
+    _check_bridges(call, source_values(guest, settings.snapshot))
     arguments = {
         "vmid": call.vmid,
-        "newid": wish.newid,
-        "full": wish.full,
-        "snapname": wish.snapshot,
-        "storage": wish.storage,
-        "format": wish.format,
-        "target": wish.target,
+        "newid": settings.newid,
+        "full": settings.full,
+        "snapname": settings.snapshot,
+        "storage": settings.storage,
+        "format": settings.format,
+        "target": settings.target,
         "pool": pool,
         "name": call.text("name"),
         "description": call.text("description"),

@@ -10,11 +10,11 @@ from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.change import Change, read_machine_change
 from stockman_lab.pve.guest_config.views import cloud_init_rows, pending_machine_rows, shown_machine
 from stockman_lab.pve.guest_rows import cpus_of, disk_of, memory_of, used_memory_of
-from stockman_lab.pve.qemu.cloud_init_drive import dumped, regenerate
+from stockman_lab.pve.qemu.cloud_init_drive import dump_text, regenerate
 from stockman_lab.pve.qemu.drives import drives_of
 from stockman_lab.pve.qemu.file_lock import when_unlocked
 from stockman_lab.pve.qemu.power import shelf_of
-from stockman_lab.pve.qemu.settings import given_values, only_for_root, settled_change
+from stockman_lab.pve.qemu.settings import given_values, only_for_root, settle_change
 from stockman_lab.pve.qemu.shelf import has_feature
 from stockman_lab.pve.qemu.updating import Configure, change_argument, check_change, update
 
@@ -61,7 +61,7 @@ def update_later(call: Call) -> object:
         return upid
     delay = float(call.number("background_delay"))
     expected = max(call.guest().busy_until - call.now, 0.0) + _AND_A_LITTLE
-    return Deferred(min(delay, expected), lambda: _concluded(call, upid))
+    return Deferred(min(delay, expected), lambda: _conclude(call, upid))
 
 
 @endpoint("PUT", "/nodes/{node}/qemu/{vmid}/unlink")
@@ -71,14 +71,14 @@ def unlink(call: Call) -> object:
     call.cluster.require_quorum()
     config = call.guest().config
     read_machine_change(parameters)
-    change = settled_change(call, config, parameters)
+    change = settle_change(call, config, parameters)
     return when_unlocked(call, lambda: _update(call, change))
 
 
 def _change(call: Call) -> Change:
     only_for_root(call, "skiplock")
     call.cluster.require_quorum()
-    return settled_change(call, call.guest().config, given_values(call, _NO_KEYS))
+    return settle_change(call, call.guest().config, given_values(call, _NO_KEYS))
 
 
 def _update(call: Call, change: Change) -> None:
@@ -87,7 +87,7 @@ def _update(call: Call, change: Change) -> None:
     update(call.cluster, guest, change)
 
 
-def _concluded(call: Call, upid: str) -> object:
+def _conclude(call: Call, upid: str) -> object:
     task = call.cluster.state.tasks[upid]
     if task.is_running:
         return upid
@@ -151,7 +151,7 @@ def make_cloud_init(call: Call) -> object:
 
 @endpoint("GET", "/nodes/{node}/qemu/{vmid}/cloudinit/dump")
 def dump_cloud_init(call: Call) -> object:
-    return dumped(call.cluster, call.guest(), call.text("type"))
+    return dump_text(call.cluster, call.guest(), call.text("type"))
 
 
 @endpoint("GET", "/nodes/{node}/qemu/{vmid}/rrddata")

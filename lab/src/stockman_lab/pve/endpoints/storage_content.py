@@ -15,15 +15,15 @@ from stockman_lab.pve.formats.volume_name import (
     VolumeName,
     check_new_name,
     free_disk,
+    image_name,
     parse_volume_id,
-    placed,
 )
 from stockman_lab.pve.space import given_size
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.storage_locks import PATIENCE, StorageBusy, lock_wait
 from stockman_lab.pve.storages import removing
 from stockman_lab.pve.storages.places import path_of
-from stockman_lab.pve.storages.removing import check_volume_access, may_read, named_volume
+from stockman_lab.pve.storages.removing import check_volume_access, may_read, parse_named_volume
 from stockman_lab.pve.storages.rows import formats_of, volume_rows
 
 _QEMU_FORMATS = frozenset({"raw", "qcow2", "vmdk", "subvol"})
@@ -75,7 +75,7 @@ _IN_NAMES = ("raw", "qcow2", "vmdk")
 
 @endpoint("GET", "/nodes/{node}/storage/{storage}/content")
 def content(call: Call) -> object:
-    space.configured(call.cluster, call.text("storage"))
+    space.find_storage(call.cluster, call.text("storage"))
     storage = space.activate(call.cluster, call.text("storage"), call.node)
     rows = volume_rows(
         call.cluster, storage, call.node, content=call.text("content"), vmid=call.vmid
@@ -93,7 +93,7 @@ def allocate(call: Call) -> object:
     form = form or formats_of(storage)[1]
     if form == "subvol" and storage.is_files and size:
         raise die("storage does not support subvol quotas")
-    new = space.NewVolume(_placed(call, storage, form, name), "images", form, size, call.vmid)
+    new = space.NewVolume(_volume_name(call, storage, form, name), "images", form, size, call.vmid)
     try:
         made = space.allocate(call.cluster, storage, call.node, new)
     except StorageBusy as error:
@@ -105,7 +105,7 @@ def allocate(call: Call) -> object:
 def info(call: Call) -> object:
     volid = _volume_id(call, "volume")
     parsed = check_volume_access(call, volid)
-    storage = space.configured(call.cluster, volid.partition(":")[0])
+    storage = space.find_storage(call.cluster, volid.partition(":")[0])
     return volume_info(call, storage, parsed, volid)
 
 
@@ -113,7 +113,7 @@ def info(call: Call) -> object:
 def delete(call: Call) -> object:
     """Destroy a volume; with a delay, who asks waits so long for it at most."""
     volid = _volume_id(call, "volume")
-    storage, parsed = named_volume(call, volid)
+    storage, parsed = parse_named_volume(call, volid)
     if parsed.content == "backup" and parsed.owner:
         call.check(f"/storage/{storage.id}", "Datastore.AllocateSpace")
         call.check(f"/vms/{parsed.owner}", "VM.Backup")
@@ -150,7 +150,7 @@ def _format(call: Call, name: str) -> str:
     return extension
 
 
-def _placed(call: Call, storage: Storage, form: str, name: str) -> str:
+def _volume_name(call: Call, storage: Storage, form: str, name: str) -> str:
     try:
         if not name:
             names = [
@@ -160,7 +160,7 @@ def _placed(call: Call, storage: Storage, form: str, name: str) -> str:
         check_new_name(storage.type, call.vmid, form, name)
     except FormatError as error:
         raise die(error.message) from None
-    return placed(storage.type, call.vmid, name)
+    return image_name(storage.type, call.vmid, name)
 
 
 def _volume_id(call: Call, parameter: str) -> str:

@@ -91,7 +91,7 @@ def url_metadata(call: Call) -> object:
 @endpoint("GET", "/nodes/{node}/storage/{storage}/import-metadata")
 def import_metadata(call: Call) -> object:
     """Only appliances say how to import them; their descriptions are not read here."""
-    storage = space.configured(call.cluster, call.text("storage"))
+    storage = space.find_storage(call.cluster, call.text("storage"))
     volid = f"{storage.id}:{call.text('volume')}"
     parsed = check_volume_access(call, volid)
     if not storage.is_files:

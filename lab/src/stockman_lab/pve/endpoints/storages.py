@@ -9,7 +9,7 @@ from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import bad_parameters
 from stockman_lab.pve.formats.lists import split_list
-from stockman_lab.pve.space import configured
+from stockman_lab.pve.space import find_storage
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.storages.configuring import (
     add_storage,
@@ -43,7 +43,7 @@ def create(call: Call) -> object:
 
 @endpoint("GET", "/storage/{storage}")
 def read(call: Call) -> object:
-    return _shown(call, configured(call.cluster, call.text("storage")))
+    return _shown(call, find_storage(call.cluster, call.text("storage")))
 
 
 @endpoint("PUT", "/storage/{storage}")

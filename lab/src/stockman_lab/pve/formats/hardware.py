@@ -29,7 +29,7 @@ def new_smbios(dice: Throws) -> str:
     return f"uuid={dice.uuid()}"
 
 
-def cloned_smbios(text: str, dice: Throws) -> str:
+def clone_smbios(text: str, dice: Throws) -> str:
     """Fields of a clone: the same with a new UUID, printed in canonical order."""
     return print_properties(SMBIOS, {**parse_smbios(text), "uuid": dice.uuid()})
 
@@ -99,7 +99,7 @@ PVE_REVISIONS = {(4, 1): 2, (9, 2): 1, (10, 0): 1, (11, 0): 2}
 """Latest own revision of machines by version of QEMU."""
 
 
-def pinned_machine(text: str, os_type: str, qemu: tuple[int, int]) -> str:
+def pin_machine(text: str, os_type: str, qemu: tuple[int, int]) -> str:
     """The key `machine` in canonical form; Windows gets the version that it meets first."""
     found = parse(MACHINE, text) if text else {}
     kind = found.get("type", "")

@@ -39,7 +39,7 @@ def print_tags(text: str, style: TagStyle = PLAIN) -> str:
     return ";".join(dict.fromkeys(tags if style.case_sensitive else map(str.lower, tags)))
 
 
-def changed_tags(old: str, new: str) -> list[str]:
+def tag_changes(old: str, new: str) -> list[str]:
     """Tags that are added or taken away, sorted; a privilege may be needed for each."""
     before, after = split_list(old), split_list(new)
     return sorted(tag for tag in {*before, *after} if before.count(tag) != after.count(tag))

@@ -94,7 +94,7 @@ def parse_container_nic(text: str) -> ContainerNic:
     return ContainerNic(parse(CONTAINER_NIC, text))
 
 
-def completed_container_nic(text: str, dice: Throws, prefix: str = DEFAULT_PREFIX) -> ContainerNic:
+def complete_container_nic(text: str, dice: Throws, prefix: str = DEFAULT_PREFIX) -> ContainerNic:
     """The card as Proxmox VE writes it down: of type veth, and with an address."""
     nic = parse_container_nic(text)
     nic.options["type"] = "veth"
@@ -135,7 +135,7 @@ def parse_nic(text: str) -> Nic:
     return Nic(parse(NIC, text))
 
 
-def completed_nic(text: str, dice: Throws, prefix: str = DEFAULT_PREFIX) -> Nic:
+def complete_nic(text: str, dice: Throws, prefix: str = DEFAULT_PREFIX) -> Nic:
     """The card as it is written, with a new address if it has none."""
     nic = parse_nic(text)
     if not nic.mac:
@@ -143,7 +143,7 @@ def completed_nic(text: str, dice: Throws, prefix: str = DEFAULT_PREFIX) -> Nic:
     return nic
 
 
-def renewed_nic(text: str, dice: Throws, prefix: str = DEFAULT_PREFIX) -> Nic:
+def renew_nic(text: str, dice: Throws, prefix: str = DEFAULT_PREFIX) -> Nic:
     """The card of a clone: the same with a new address."""
     nic = parse_nic(text)
     nic.options["macaddr"] = new_mac(dice, prefix)

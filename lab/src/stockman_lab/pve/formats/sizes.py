@@ -51,7 +51,7 @@ def new_mount_bytes(gibibytes: str) -> int:
     return _times(gibibytes, 1024) * MIB
 
 
-def resized(current: int, text: str) -> int:
+def parse_resize(current: int, text: str) -> int:
     """Bytes that a disk shall have: `+10G` on top of what it has, `40G` in all."""
     found = _RESIZE.fullmatch(text)
     if not found:

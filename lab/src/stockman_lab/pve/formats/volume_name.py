@@ -252,7 +252,7 @@ def _extension(storage_type: str, form: str) -> str:
     return ".qcow2" if storage_type == "lvm" and form == "qcow2" else ""
 
 
-def placed(storage_type: str, vmid: int, name: str) -> str:
+def image_name(storage_type: str, vmid: int, name: str) -> str:
     """The name of an image with the folder that file storages keep it in."""
     return f"{vmid}/{name}" if storage_type in DIRECTORIES else name
 
@@ -261,7 +261,7 @@ def new_disk(storage_type: str, existing: Iterable[str], vmid: int, form: str = 
     """The name of a new disk; raises `FormatError` where there can be none."""
     name = free_disk(storage_type, existing, vmid, form)
     check_new_name(storage_type, vmid, form, name)
-    return placed(storage_type, vmid, name)
+    return image_name(storage_type, vmid, name)
 
 
 def check_new_name(storage_type: str, vmid: int, form: str, name: str) -> None:
@@ -318,7 +318,7 @@ def base_name(storage_type: str, name: str) -> str:
     return f"{volume_name.base}/{renamed}" if volume_name.base else renamed
 
 
-def linked_name(storage_type: str, base: str, existing: Iterable[str], vmid: int) -> str:
+def name_of_clone(storage_type: str, base: str, existing: Iterable[str], vmid: int) -> str:
     """The name of a linked clone of a base image; raises `FormatError`."""
     if storage_type == "lvm":
         raise FormatError("can't clone images in lvm storage")

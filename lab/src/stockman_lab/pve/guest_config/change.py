@@ -13,8 +13,8 @@ from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.formats.nic import (
     DEFAULT_PREFIX,
     Throws,
-    completed_container_nic,
-    completed_nic,
+    complete_container_nic,
+    complete_nic,
 )
 from stockman_lab.pve.guest_config.keys import container_key_exists, is_indexed, machine_key_exists
 
@@ -120,11 +120,11 @@ def canonical_machine(
     done = dict(sets)
     for key in sorted(sets):
         if is_indexed(key, "net"):
-            done[key] = str(completed_nic(sets[key], dice, prefix))
+            done[key] = str(complete_nic(sets[key], dice, prefix))
         elif key == "vmgenid" and sets[key] == "1":
             done[key] = dice.uuid()
         elif key == "cpuunits":
-            done[key] = _bounded(sets[key])
+            done[key] = _bound(sets[key])
     return done
 
 
@@ -135,9 +135,9 @@ def canonical_container(
     done = dict(sets)
     for key in sorted(sets):
         if is_indexed(key, "net"):
-            done[key] = str(completed_container_nic(sets[key], dice, prefix))
+            done[key] = str(complete_container_nic(sets[key], dice, prefix))
         elif key == "cpuunits":
-            done[key] = _bounded(sets[key])
+            done[key] = _bound(sets[key])
     return done
 
 
@@ -146,15 +146,15 @@ def canonical_drives(sets: Mapping[str, str], shelf: Shelf) -> dict[str, str]:
     done = dict(sets)
     for key in sorted(sets):
         if is_drive(key):
-            done[key] = str(_checked_drive(key, sets[key], shelf))
+            done[key] = str(_check_drive(key, sets[key], shelf))
     return done
 
 
-def _bounded(units: str) -> str:
+def _bound(units: str) -> str:
     return str(min(int(units), MOST_CPU_UNITS))
 
 
-def _checked_drive(key: str, text: str, shelf: Shelf) -> Drive:
+def _check_drive(key: str, text: str, shelf: Shelf) -> Drive:
     try:
         drive = parse_drive(key, text)
     except FormatError:

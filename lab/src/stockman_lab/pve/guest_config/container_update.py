@@ -11,7 +11,7 @@ from stockman_lab.pve.formats.lists import print_tags, split_list
 from stockman_lab.pve.formats.mount_point import is_mount, parse_device, parse_mount_point
 from stockman_lab.pve.formats.nic import parse_container_nic
 from stockman_lab.pve.guest_config.change import Change
-from stockman_lab.pve.guest_config.keys import is_indexed, stored_in_container
+from stockman_lab.pve.guest_config.keys import container_value, is_indexed
 from stockman_lab.pve.guest_config.pending import add_unused, forget_unchanged
 from stockman_lab.pve.guest_config.state import GuestConfig, container_digest
 from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
@@ -102,7 +102,7 @@ def _queue_set(config: GuestConfig, key: str, value: str, surroundings: Surround
         _check_nic(key, value)
     elif is_indexed(key, "dev"):
         parse_device(value)
-    config.pending[key] = stored_in_container(key, value)
+    config.pending[key] = container_value(key, value)
     config.pending_delete.pop(key, None)
 
 

@@ -9,13 +9,13 @@ from stockman_lab.pve.formats.boot import default_order, print_order
 from stockman_lab.pve.formats.drive import is_unused
 from stockman_lab.pve.formats.hardware import (
     check_vga,
-    cloned_smbios,
+    clone_smbios,
     new_smbios,
-    pinned_machine,
+    pin_machine,
     print_meta,
 )
-from stockman_lab.pve.formats.nic import DEFAULT_PREFIX, Throws, renewed_nic
-from stockman_lab.pve.guest_config.keys import is_indexed, stored_in_machine
+from stockman_lab.pve.formats.nic import DEFAULT_PREFIX, Throws, renew_nic
+from stockman_lab.pve.guest_config.keys import is_indexed, machine_value
 
 NOT_CLONED = frozenset(
     {
@@ -52,23 +52,23 @@ def new_machine(sets: Mapping[str, str], maker: Maker) -> dict[str, str]:
         values["smbios1"] = new_smbios(maker.dice)
     if values.get("vmgenid", "1") == "1":
         values["vmgenid"] = maker.dice.uuid()
-    machine = pinned_machine(
+    machine = pin_machine(
         values.get("machine", ""), values.get("ostype", ""), maker.machine_version
     )
     if machine:
         values["machine"] = machine
-    return {key: stored_in_machine(key, value) for key, value in values.items()}
+    return {key: machine_value(key, value) for key, value in values.items()}
 
 
-def cloned_machine(values: Mapping[str, str], maker: Maker) -> dict[str, str]:
+def clone_values(values: Mapping[str, str], maker: Maker) -> dict[str, str]:
     """Values of a clone, still with the drives of the original: other cards, another identity."""
     kept = {
         key: value for key, value in values.items() if key not in NOT_CLONED and not is_unused(key)
     }
     for key in sorted(kept):
         if is_indexed(key, "net"):
-            kept[key] = str(renewed_nic(kept[key], maker.dice, maker.mac_prefix))
-    kept["smbios1"] = cloned_smbios(kept.get("smbios1", ""), maker.dice)
+            kept[key] = str(renew_nic(kept[key], maker.dice, maker.mac_prefix))
+    kept["smbios1"] = clone_smbios(kept.get("smbios1", ""), maker.dice)
     if kept.get("vmgenid", "0") != "0":
         kept["vmgenid"] = maker.dice.uuid()
     return {"lock": "clone", **kept}

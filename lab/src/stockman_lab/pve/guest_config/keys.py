@@ -112,7 +112,7 @@ _TRUE = frozenset({"1", "on", "yes", "true"})
 _UNQUOTED = frozenset({"args", "ciuser", "cipassword", "searchdomain"})
 
 
-def stored_in_machine(key: str, value: str) -> str:
+def machine_value(key: str, value: str) -> str:
     """A value of a virtual machine, read back: an empty one has become a blank."""
     if key == "description":
         return value.rstrip()
@@ -122,7 +122,7 @@ def stored_in_machine(key: str, value: str) -> str:
     return read
 
 
-def stored_in_container(key: str, value: str) -> str:
+def container_value(key: str, value: str) -> str:
     """A value of a container, read back: every line of a description ends with a line feed."""
     if key == "description":
         text = value.rstrip("\n")

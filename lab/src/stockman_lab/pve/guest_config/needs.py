@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
-from stockman_lab.pve.formats.lists import changed_tags
+from stockman_lab.pve.formats.lists import tag_changes
 from stockman_lab.pve.formats.nic import vlans
 from stockman_lab.pve.formats.volume_name import VolumeName, storage_of
 
@@ -133,7 +133,7 @@ def tag_needs(guest: Guest, old: str, new: str) -> list[Asked]:
     """What a change of tags takes."""
     rules = guest.tag_rules
     needed: list[Asked] = [on_guest(guest.vmid, "VM.Config.Options")]
-    for tag in changed_tags(old, new):
+    for tag in tag_changes(old, new):
         if tag in rules.registered or not (rules.anything_else or tag in rules.allowed):
             said = f"/, Sys.Modify for modifying tag '{tag}'"
             needed.append(Need("/", ("Sys.Modify",), said=said))

@@ -12,12 +12,12 @@ from stockman_lab.pve.formats.hardware import (
     check_machine,
     check_vga,
     current_memory,
-    pinned_machine,
+    pin_machine,
 )
 from stockman_lab.pve.formats.lists import print_tags
 from stockman_lab.pve.guest_config.change import Change
 from stockman_lab.pve.guest_config.hotplug import Hotplug
-from stockman_lab.pve.guest_config.keys import stored_in_machine
+from stockman_lab.pve.guest_config.keys import machine_value
 from stockman_lab.pve.guest_config.pending import destroy, detach, forget_reused, forget_unchanged
 from stockman_lab.pve.guest_config.state import GuestConfig, has_cloud_init, machine_digest
 from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
@@ -96,7 +96,7 @@ class Queue:
             raise die(f"{what} - protection mode enabled")
 
     def _keep_order(self) -> None:
-        self.config.pending["boot"] = stored_in_machine("boot", print_order(self.order))
+        self.config.pending["boot"] = machine_value("boot", print_order(self.order))
         self.modified.add("boot")
 
     def _set(self, key: str, value: str) -> None:
@@ -110,7 +110,7 @@ class Queue:
         elif is_drive(key):
             self._set_drive(key, value)
         else:
-            config.pending[key] = stored_in_machine(key, self._value(key, value))
+            config.pending[key] = machine_value(key, self._value(key, value))
         config.pending_delete.pop(key, None)
         forget_reused(config)
 
@@ -154,7 +154,7 @@ class Queue:
 
     def _pinned(self, os_type: str) -> str:
         try:
-            return pinned_machine(
+            return pin_machine(
                 self.config.values.get("machine", ""), os_type, self.around.qemu_version
             )
         except (ApiError, FormatError):

@@ -19,7 +19,7 @@ def shown_machine(config: GuestConfig, *, current: bool = False, snapshot: str =
     values = _chosen(config, current=current, snapshot=snapshot)
     if values.get("cipassword"):
         values["cipassword"] = HIDDEN
-    return {**_encoded(values, machine_kind), "digest": machine_digest(config)}
+    return {**_encode_values(values, machine_kind), "digest": machine_digest(config)}
 
 
 def shown_container(
@@ -28,7 +28,7 @@ def shown_container(
     """The configuration of a container."""
     values = _chosen(config, current=current, snapshot=snapshot)
     shown: dict[str, object] = {
-        **_encoded(values, container_kind),
+        **_encode_values(values, container_kind),
         "digest": container_digest(config),
     }
     if config.raw and not snapshot:
@@ -93,11 +93,11 @@ def _chosen(config: GuestConfig, *, current: bool, snapshot: str) -> dict[str, s
     }
 
 
-def _encoded(values: Mapping[str, str], kind_of: Callable[[str], Kind]) -> Shown:
-    return {key: encoded(kind_of(key), values[key]) for key in sorted(values)}
+def _encode_values(values: Mapping[str, str], kind_of: Callable[[str], Kind]) -> Shown:
+    return {key: encode(kind_of(key), values[key]) for key in sorted(values)}
 
 
-def encoded(kind: Kind, value: str) -> str | int:
+def encode(kind: Kind, value: str) -> str | int:
     """A value in JSON: flags and whole numbers are numbers, fractions are text."""
     return int(value) if kind in ("boolean", "integer") else value
 
@@ -112,9 +112,9 @@ def _rows(
     for key in sorted({*values, *pending, *deletes}):
         row: Shown = {"key": key}
         if key in values:
-            row["value"] = encoded(kind_of(key), values[key])
+            row["value"] = encode(kind_of(key), values[key])
         if key in pending:
-            row["pending"] = encoded(kind_of(key), pending[key])
+            row["pending"] = encode(kind_of(key), pending[key])
         if key in deletes:
             row["delete"] = 2 if deletes[key] or key not in values else 1
         rows.append(row)

@@ -35,7 +35,7 @@ def type_of(sid: str) -> str:
     return sid.partition(":")[0]
 
 
-def wanted_state(section: Section) -> str:
+def desired_state(section: Section) -> str:
     """The state that is asked for, by its present name."""
     state = section.options.get("state", "started")
     return "started" if state == "enabled" else state

@@ -82,7 +82,7 @@ class Create(GuestWork):
         cluster = job.cluster
         maker = MountMaker(shelf_of(cluster, guest))
         try:
-            guest.config.values = _made(job, maker)
+            guest.config.values = _make_values(job, maker)
         except (ApiError, FormatError) as error:
             maker.undo()
             text = error.text.strip() if isinstance(error, FormatError) else error.message
@@ -143,14 +143,14 @@ def _settings(job: Job) -> dict[str, str]:
     return {str(key): str(value) for key, value in dict(settings).items()}  # type: ignore[call-overload]
 
 
-def _made(job: Job, maker: MountMaker) -> dict[str, str]:
+def _make_values(job: Job, maker: MountMaker) -> dict[str, str]:
     settings = _settings(job)
     values = first_values(job.cluster, job.number("vmid"), settings)
     if job.arguments.get("unprivileged"):
         values["unprivileged"] = "1"
     for mount in mounts_of(settings):
         values[mount.key] = str(maker(mount))
-    system = _unpacked(job, maker.shelf, values)
+    system = _unpack(job, maker.shelf, values)
     if values.get("ostype") != "unmanaged":
         if not system.kind:
             raise die("unable to detect OS distribution")
@@ -166,7 +166,7 @@ def _made(job: Job, maker: MountMaker) -> dict[str, str]:
     return values
 
 
-def _unpacked(job: Job, shelf: Shelf, values: dict[str, str]) -> ArchivedSystem:
+def _unpack(job: Job, shelf: Shelf, values: dict[str, str]) -> ArchivedSystem:
     """What is in the archive, once it is in the root of the container."""
     volid = job.text("ostemplate")
     archive = shelf.find(volid)

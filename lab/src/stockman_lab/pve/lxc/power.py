@@ -8,8 +8,7 @@ from ipaddress import ip_interface
 from typing import ClassVar
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.guest.network import link_local, self_made
-from stockman_lab.guest.network import NicView
+from stockman_lab.guest.network import NicView, link_local, self_made
 from stockman_lab.pve import workers
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import die
@@ -67,10 +66,10 @@ def interfaces_of(cluster: Cluster, guest: Guest) -> list[Interface]:
     interfaces = [Interface("lo", "00:00:00:00:00:00", ["127.0.0.1/8", "::1/128"])]
     if cluster.now < float(str(guest.inside.get(NETWORK_AT, 0.0))):
         return interfaces
-    return interfaces + [_linked(cluster, number, cards[number]) for number in sorted(cards)]
+    return interfaces + [_interface_of(cluster, number, cards[number]) for number in sorted(cards)]
 
 
-def _linked(cluster: Cluster, number: int, card: ContainerNic) -> Interface:
+def _interface_of(cluster: Cluster, number: int, card: ContainerNic) -> Interface:
     options = card.options
     view = NicView(
         number=number,

@@ -34,7 +34,7 @@ from stockman_lab.pve.qemu.settings import check_needs, tag_rules, tag_style
 from stockman_lab.pve.qemu.shelf import Shelf
 
 
-def settled_change(call: Call, config: GuestConfig, parameters: Mapping[str, str]) -> Change:
+def settle_change(call: Call, config: GuestConfig, parameters: Mapping[str, str]) -> Change:
     """The change that a request asks for, if the caller may ask for it."""
     change = read_container_change(parameters)
     try:
@@ -45,7 +45,7 @@ def settled_change(call: Call, config: GuestConfig, parameters: Mapping[str, str
     return change
 
 
-def settled_values(
+def settle_values(
     call: Call, values: Mapping[str, str], pool: str, *, unprivileged: bool
 ) -> dict[str, str]:
     """The values that a new container is asked to have, if the caller may ask for them."""

@@ -11,7 +11,7 @@ from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import die
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.mount_point import MountPoint, is_mount, parse_mount_point
-from stockman_lab.pve.formats.sizes import new_mount_bytes, resized
+from stockman_lab.pve.formats.sizes import new_mount_bytes, parse_resize
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.container_update import check_container_update
@@ -53,7 +53,7 @@ def form_on(storage: Storage, size: int) -> str:
     return "raw"
 
 
-def allocated(shelf: Shelf, storage: Storage, size: int) -> Volume:
+def allocate_volume(shelf: Shelf, storage: Storage, size: int) -> Volume:
     """A new empty volume."""
     if CONTENT not in storage.content:
         raise die(
@@ -78,7 +78,7 @@ def check_content(shelf: Shelf, values: Mapping[str, str]) -> None:
     for mount in mounts_of(values):
         if mount.kind != "volume":
             continue
-        storage = space.configured(shelf.cluster, mount.volume.partition(":")[0])
+        storage = space.find_storage(shelf.cluster, mount.volume.partition(":")[0])
         if CONTENT not in storage.content:
             raise die(f"storage '{storage.id}' does not allow content type 'rootdir' (Container)")
 
@@ -96,7 +96,7 @@ class MountMaker:
         if wanted is not None and storage_of(mount.volume):
             storage = self.shelf.storage(wanted[0])
             size = new_mount_bytes(wanted[1])
-            volume = allocated(self.shelf, storage, size)
+            volume = allocate_volume(self.shelf, storage, size)
             self.made.append(volume.id)
             mount.volume, mount.size = volume.id, size
         elif mount.kind == "volume":
@@ -130,7 +130,7 @@ class Growth:
     size: int
 
 
-def planned(cluster: Cluster, guest: Guest, disk: str, size: str, digest: str) -> Growth:
+def plan_growth(cluster: Cluster, guest: Guest, disk: str, size: str, digest: str) -> Growth:
     """What a request to resize comes to; refused where it would shrink, or change nothing."""
     check_container_update(guest.config, digest)
     try:
@@ -142,7 +142,7 @@ def planned(cluster: Cluster, guest: Guest, disk: str, size: str, digest: str) -
     if owner != guest.vmid:
         raise die(f"can't resize mount point owned by another container ({owner})")
     volume = existing(shelf, mount.volume)
-    wanted = resized(volume.size, size)
+    wanted = parse_resize(volume.size, size)
     if wanted < volume.size:
         raise die("unable to shrink disk size")
     if wanted == volume.size:
@@ -169,4 +169,6 @@ class Resize(GuestWork):
         guest.changed_at = job.cluster.now
 
     def _planned(self, job: Job, guest: Guest) -> Growth:
-        return planned(job.cluster, guest, job.text("disk"), job.text("size"), job.text("digest"))
+        return plan_growth(
+            job.cluster, guest, job.text("disk"), job.text("size"), job.text("digest")
+        )

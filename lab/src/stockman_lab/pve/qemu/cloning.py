@@ -13,11 +13,11 @@ from stockman_lab.pve.formats.drive import Drive, is_drive
 from stockman_lab.pve.formats.sizes import GIB
 from stockman_lab.pve.formats.volume_name import cloud_init_name, storage_of
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_config.creation import cloned_machine
+from stockman_lab.pve.guest_config.creation import clone_values
 from stockman_lab.pve.guest_config.state import GuestConfig
 from stockman_lab.pve.guest_ids import forget
 from stockman_lab.pve.qemu.creating import maker_of
-from stockman_lab.pve.qemu.drives import CLOUD_INIT_SIZE, drives_of, free_all, stored_drive
+from stockman_lab.pve.qemu.drives import CLOUD_INIT_SIZE, drives_of, free_all, parse_stored_drive
 from stockman_lab.pve.qemu.file_lock import GuestWork, host_of
 from stockman_lab.pve.qemu.power import shelf_of
 from stockman_lab.pve.qemu.shelf import Shelf, has_feature
@@ -72,7 +72,7 @@ _LINKED, _FULL_A_GIB = (1.0, 2.0), (1.0, 6.0)
 
 
 @dataclass(slots=True)
-class Wish:
+class CloneSettings:
     """What a clone is to be."""
 
     newid: int
@@ -85,30 +85,30 @@ class Wish:
     """The host that it is for. Empty: that of the source."""
 
 
-def check_clone(cluster: Cluster, guest: Guest, wish: Wish) -> None:
+def check_clone(cluster: Cluster, guest: Guest, settings: CloneSettings) -> None:
     """Refuse a clone that cannot be."""
-    _check_places(cluster, guest, wish)
+    _check_places(cluster, guest, settings)
     cluster.require_quorum()
     cluster.refuse_locked(guest)
-    values = source_values(guest, wish.snapshot)
-    full = is_full(guest, wish)
-    for name, given in (("storage", wish.storage), ("format", wish.format)):
+    values = source_values(guest, settings.snapshot)
+    full = is_full(guest, settings)
+    for name, given in (("storage", settings.storage), ("format", settings.format)):
         if given and not full:
             raise die(f"parameter '{name}' not allowed for linked clones")
     shelf = shelf_of(cluster, guest)
-    if wish.target and not _is_shared(shelf, values, wish.storage):
-        raise die(f"can't clone VM to node '{wish.target}' (VM uses local storage)")
-    if wish.newid in cluster.state.guests:
-        raise die(f"unable to create VM {wish.newid}: config file already exists")
-    if full and guest.is_running and not wish.snapshot and "tpmstate0" in values:
+    if settings.target and not _is_shared(shelf, values, settings.storage):
+        raise die(f"can't clone VM to node '{settings.target}' (VM uses local storage)")
+    if settings.newid in cluster.state.guests:
+        raise die(f"unable to create VM {settings.newid}: config file already exists")
+    if full and guest.is_running and not settings.snapshot and "tpmstate0" in values:
         raise die("cannot clone TPM state while VM is running")
     for drive in copied_drives(values):
-        _check_drive(shelf, drive, wish, full=full)
+        _check_drive(shelf, drive, settings, full=full)
 
 
-def is_full(guest: Guest, wish: Wish) -> bool:
+def is_full(guest: Guest, settings: CloneSettings) -> bool:
     """Whether disks are copied rather than linked."""
-    return not guest.is_template if wish.full is None else wish.full
+    return not guest.is_template if settings.full is None else settings.full
 
 
 def source_values(guest: Guest, snapshot: str) -> dict[str, str]:
@@ -122,20 +122,20 @@ def source_values(guest: Guest, snapshot: str) -> dict[str, str]:
 
 def copied_drives(values: dict[str, str]) -> list[Drive]:
     """Drives whose volumes are cloned, and not only named."""
-    drives = (stored_drive(key, values[key]) for key in sorted(values) if is_drive(key))
+    drives = (parse_stored_drive(key, values[key]) for key in sorted(values) if is_drive(key))
     return [drive for drive in drives if not drive.is_plain_cdrom and drive.volume]
 
 
-def _check_places(cluster: Cluster, guest: Guest, wish: Wish) -> None:
-    if wish.target and wish.target not in cluster.state.hosts:
-        raise die(f"no such cluster node '{wish.target}'")
-    if not wish.storage:
+def _check_places(cluster: Cluster, guest: Guest, settings: CloneSettings) -> None:
+    if settings.target and settings.target not in cluster.state.hosts:
+        raise die(f"no such cluster node '{settings.target}'")
+    if not settings.storage:
         return
-    storage = space.usable(cluster, wish.storage, cluster.state.hosts[guest.node])
+    storage = space.usable(cluster, settings.storage, cluster.state.hosts[guest.node])
     if "images" not in storage.content:
         raise bad_parameters({"storage": f"storage '{storage.id}' does not support vm images"})
-    if wish.target:
-        space.usable(cluster, wish.storage, cluster.state.hosts[wish.target])
+    if settings.target:
+        space.usable(cluster, settings.storage, cluster.state.hosts[settings.target])
         if not storage.is_shared:
             raise die(f"can't clone to non-shared storage '{storage.id}'")
 
@@ -143,22 +143,22 @@ def _check_places(cluster: Cluster, guest: Guest, wish: Wish) -> None:
 def _is_shared(shelf: Shelf, values: dict[str, str], storage: str) -> bool:
     """Whether the host of the clone would see everything that it uses."""
     for key, value in values.items():
-        drive = stored_drive(key, value) if is_drive(key) else None
+        drive = parse_stored_drive(key, value) if is_drive(key) else None
         if drive is None or drive.file in ("none", "cdrom"):
             continue
         if not drive.volume:
             return False
         place = storage_of(drive.volume) if drive.is_plain_cdrom else storage
-        if not space.configured(shelf.cluster, place or storage_of(drive.volume)).is_shared:
+        if not space.find_storage(shelf.cluster, place or storage_of(drive.volume)).is_shared:
             return False
     return True
 
 
-def _check_drive(shelf: Shelf, drive: Drive, wish: Wish, *, full: bool) -> None:
+def _check_drive(shelf: Shelf, drive: Drive, settings: CloneSettings, *, full: bool) -> None:
     copied = full or drive.is_cloud_init or drive.key == "tpmstate0"
-    if has_feature(shelf, "copy" if copied else "clone", drive.volume, wish.snapshot):
+    if has_feature(shelf, "copy" if copied else "clone", drive.volume, settings.snapshot):
         return
-    kind, of = "Full" if copied else "Linked", " a snapshot of" if wish.snapshot else ""
+    kind, of = "Full" if copied else "Linked", " a snapshot of" if settings.snapshot else ""
     raise die(f"{kind} clone feature is not supported for{of} '{drive.volume}' ({drive.key})")
 
 
@@ -173,55 +173,55 @@ class Clone(GuestWork):
         return not guest.is_running
 
     def check(self, job: Job, guest: Guest) -> float:
-        cluster, wish = job.cluster, _wish(job)
-        check_clone(cluster, guest, wish)
-        job.log(f"creating a clone of VM {guest.vmid} with ID {wish.newid}")
-        made = Guest(wish.newid, "qemu", guest.node, GuestConfig(values={"lock": "clone"}))
+        cluster, settings = job.cluster, _clone_settings(job)
+        check_clone(cluster, guest, settings)
+        job.log(f"creating a clone of VM {guest.vmid} with ID {settings.newid}")
+        made = Guest(settings.newid, "qemu", guest.node, GuestConfig(values={"lock": "clone"}))
         made.changed_at = cluster.now
-        cluster.state.guests[wish.newid] = made
+        cluster.state.guests[settings.newid] = made
         cluster.changed()
         job.arguments["begun"] = True
         job.arguments["made"] = []
         try:
-            made.config.values |= self._drives(job, guest, wish)
+            made.config.values |= self._drives(job, guest, settings)
         except ApiError as error:
             raise die(f"clone failed: {error.message}") from None
-        full = is_full(guest, wish)
-        size = sum(drive.size for drive in copied_drives(source_values(guest, wish.snapshot)))
+        full = is_full(guest, settings)
+        size = sum(drive.size for drive in copied_drives(source_values(guest, settings.snapshot)))
         dice = cluster.around.dice
         seconds = dice.between(*_LINKED)
         return seconds + size / GIB * dice.between(*_FULL_A_GIB) if full else seconds
 
     def do(self, job: Job, guest: Guest) -> None:
-        cluster, wish = job.cluster, _wish(job)
-        made = cluster.state.guests[wish.newid]
-        values = _plain_values(cluster, source_values(guest, wish.snapshot))
-        values["name"] = job.text("name") or f"Copy-of-VM-{_source_name(guest, wish)}"
+        cluster, settings = job.cluster, _clone_settings(job)
+        made = cluster.state.guests[settings.newid]
+        values = _plain_values(cluster, source_values(guest, settings.snapshot))
+        values["name"] = job.text("name") or f"Copy-of-VM-{_source_name(guest, settings)}"
         if job.text("description"):
             values["description"] = job.text("description").rstrip("\n")
         drives = {key: value for key, value in made.config.values.items() if key != "lock"}
         made.config.values = values | drives
         if guest.vmid in cluster.state.guest_firewalls:
             rules = copy.deepcopy(cluster.state.guest_firewalls[guest.vmid])
-            cluster.state.guest_firewalls[wish.newid] = rules
-        made.node = wish.target or made.node
+            cluster.state.guest_firewalls[settings.newid] = rules
+        made.node = settings.target or made.node
         made.changed_at = cluster.now
         pool = cluster.state.resource_pools.get(job.text("pool"))
         if pool is not None:
-            pool.guests.append(wish.newid)
+            pool.guests.append(settings.newid)
         cluster.changed()
         job.arguments["done"] = True
 
-    def _drives(self, job: Job, guest: Guest, wish: Wish) -> dict[str, str]:
-        values = source_values(guest, wish.snapshot)
-        shelf = Shelf(job.cluster, host_of(job), wish.newid)
+    def _drives(self, job: Job, guest: Guest, settings: CloneSettings) -> dict[str, str]:
+        values = source_values(guest, settings.snapshot)
+        shelf = Shelf(job.cluster, host_of(job), settings.newid)
         volumes = job.arguments["made"]
         drives = {}
         for drive in copied_drives(values):
-            full = is_full(guest, wish) or drive.is_cloud_init or drive.key == "tpmstate0"
+            full = is_full(guest, settings) or drive.is_cloud_init or drive.key == "tpmstate0"
             kind = "full" if full else "linked"
             job.log(f"create {kind} clone of drive {drive.key} ({drive.volume})")
-            volume = _copied(shelf, drive, wish) if full else _linked(shelf, drive)
+            volume = _copy_volume(shelf, drive, settings) if full else _link_volume(shelf, drive)
             if isinstance(volumes, list):
                 volumes.append(volume.id)
             drive.options.pop("format", None)
@@ -239,9 +239,9 @@ class Clone(GuestWork):
         forget(job.cluster, job.number("newid"))
 
 
-def _wish(job: Job) -> Wish:
+def _clone_settings(job: Job) -> CloneSettings:
     full = job.arguments.get("full")
-    return Wish(
+    return CloneSettings(
         newid=job.number("newid"),
         full=None if full is None else bool(full),
         snapshot=job.text("snapname"),
@@ -259,33 +259,33 @@ def _source(shelf: Shelf, drive: Drive) -> Volume:
     return volume
 
 
-def _linked(shelf: Shelf, drive: Drive) -> Volume:
+def _link_volume(shelf: Shelf, drive: Drive) -> Volume:
     return shelf.link(_source(shelf, drive))
 
 
-def _copied(shelf: Shelf, drive: Drive, wish: Wish) -> Volume:
+def _copy_volume(shelf: Shelf, drive: Drive, settings: CloneSettings) -> Volume:
     source = _source(shelf, drive)
-    storage = shelf.storage(wish.storage or source.storage)
-    form = shelf.form_for(storage, wish.format or source.format)
+    storage = shelf.storage(settings.storage or source.storage)
+    form = shelf.form_for(storage, settings.format or source.format)
     if drive.is_cloud_init:
         name, form = cloud_init_name(storage.type, shelf.vmid, form)
         return shelf.allocate(storage, CLOUD_INIT_SIZE, form, name)
     volume = shelf.copy(source, storage, form)
     for kept in source.snapshots:
-        if kept.name == wish.snapshot:
+        if kept.name == settings.snapshot:
             volume.contents = copy.deepcopy(kept.contents)
     return volume
 
 
 def _plain_values(cluster: Cluster, source: dict[str, str]) -> dict[str, str]:
     """Values of the clone that are no drives with volumes: addresses and ids are new."""
-    plain_values = cloned_machine(source, maker_of(cluster))
+    plain_values = clone_values(source, maker_of(cluster))
     del plain_values["lock"]
     for key in [key for key in plain_values if is_drive(key)]:
-        if not stored_drive(key, plain_values[key]).is_plain_cdrom:
+        if not parse_stored_drive(key, plain_values[key]).is_plain_cdrom:
             del plain_values[key]
     return plain_values
 
 
-def _source_name(guest: Guest, wish: Wish) -> str:
-    return source_values(guest, wish.snapshot).get("name", str(guest.vmid))
+def _source_name(guest: Guest, settings: CloneSettings) -> str:
+    return source_values(guest, settings.snapshot).get("name", str(guest.vmid))

@@ -68,7 +68,7 @@ def kept_files(volume: Volume) -> dict[str, bytes] | None:
     return {str(path): base64.b64decode(str(content)) for path, content in kept.items()}
 
 
-def dumped(cluster: Cluster, guest: Guest, kind: str) -> str:
+def dump_text(cluster: Cluster, guest: Guest, kind: str) -> str:
     """The text of one file, as it would be made now."""
     try:
         return dump(settings_of(cluster, guest), kind)

@@ -18,10 +18,10 @@ from stockman_lab.pve.guest_config.state import has_cloud_init
 from stockman_lab.pve.guest_ids import forget, forget_traces, refuse_needed
 from stockman_lab.pve.qemu.drives import (
     DriveMaker,
-    asked_drive,
     disks_of,
     import_seconds,
     leave_behind,
+    parse_requested_drive,
 )
 from stockman_lab.pve.qemu.file_lock import GuestWork, is_inside, refuse_locked
 from stockman_lab.pve.qemu.power import power_on, shelf_of
@@ -53,7 +53,7 @@ class Create(GuestWork):
         cluster = job.cluster
         maker = DriveMaker(shelf_of(cluster, guest), _settings(job), job.log)
         try:
-            values = _completed(cluster, _settings(job), maker)
+            values = _complete_values(cluster, _settings(job), maker)
         except (ApiError, FormatError) as error:
             maker.undo()
             text = error.text.strip() if isinstance(error, FormatError) else error.message
@@ -96,13 +96,15 @@ def _settings(job: Job) -> dict[str, str]:
     )
 
 
-def _completed(cluster: Cluster, settings: dict[str, str], maker: DriveMaker) -> dict[str, str]:
+def _complete_values(
+    cluster: Cluster, settings: dict[str, str], maker: DriveMaker
+) -> dict[str, str]:
     """All values of the machine, with what was left to choose."""
     values = {key: value for key, value in settings.items() if not is_drive(key)}
     for key in sorted(settings):
         if not is_drive(key):
             continue
-        drive = asked_drive(key, settings[key])
+        drive = parse_requested_drive(key, settings[key])
         if drive.is_cloud_init:
             cloud_init = has_cloud_init(values, key)
             if cloud_init:

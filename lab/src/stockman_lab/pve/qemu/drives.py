@@ -39,7 +39,7 @@ def _check_source(shelf: Shelf, drive: Drive) -> None:
     if new and not drive.is_cdrom:
         if not new[0]:
             raise die("no storage ID specified (and no default storage)")
-        storage = space.configured(shelf.cluster, new[0])
+        storage = space.find_storage(shelf.cluster, new[0])
         if "images" not in storage.content:
             raise bad_parameters({"storage": f"storage '{storage.id}' does not support vm images"})
     elif drive.volume and not drive.new_cloud_init:
@@ -158,7 +158,7 @@ class DriveMaker:
         if found.content != "import":
             self._check_owner(found)
             return shelf.copy(found, storage, form)
-        path = f"{space.configured(shelf.cluster, found.storage).path}/{found.name}"
+        path = f"{space.find_storage(shelf.cluster, found.storage).path}/{found.name}"
         content = shelf.cluster.around.blobs.get(found.blob)
         try:
             image = checked_image(content, path, found.format)
@@ -194,7 +194,7 @@ def import_seconds(shelf: Shelf, sets: Mapping[str, str]) -> float:
     dice = shelf.cluster.around.dice
     seconds = 0.0
     for key in sorted(sets):
-        source = asked_drive(key, sets[key]).import_from if is_drive(key) else ""
+        source = parse_requested_drive(key, sets[key]).import_from if is_drive(key) else ""
         found = shelf.find(source) if storage_of(source) else None
         if found is not None:
             seconds += found.size / GIB * dice.between(*IMPORT_A_GIB)
@@ -229,7 +229,7 @@ def disks_of(values: Mapping[str, str]) -> list[Drive]:
     return [drive for drive in drives_of(values) if drive.volume and not drive.is_plain_cdrom]
 
 
-def asked_drive(key: str, text: str) -> Drive:
+def parse_requested_drive(key: str, text: str) -> Drive:
     """A drive of a request; raises `ApiError`."""
     try:
         return parse_drive(key, text)
@@ -237,7 +237,7 @@ def asked_drive(key: str, text: str) -> Drive:
         raise die(error.text) from None
 
 
-def stored_drive(key: str, text: str) -> Drive:
+def parse_stored_drive(key: str, text: str) -> Drive:
     """A drive of a configuration; raises `ApiError` where nobody can read it."""
     try:
         return parse_drive(key, text)

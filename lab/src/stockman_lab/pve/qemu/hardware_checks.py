@@ -66,7 +66,7 @@ def _check_pci(cluster: Cluster, host: Host, values: dict[str, str], text: str) 
     if device.pcie and not is_q35(values.get("machine", "")):
         raise die("q35 machine model is not enabled")
     if device.mapping:
-        if not list(_mapped(cluster, host, "pci", device.mapping)):
+        if not list(_mapping_entries(cluster, host, "pci", device.mapping)):
             raise die(f"PCI device mapping not found for '{device.mapping}'")
         return
     known = {one.id for one in host.pci}
@@ -78,11 +78,13 @@ def _check_pci(cluster: Cluster, host: Host, values: dict[str, str], text: str) 
 
 def _check_usb(cluster: Cluster, host: Host, text: str) -> None:
     device = parse_usb(text)
-    if device.mapping and not list(_mapped(cluster, host, "usb", device.mapping)):
+    if device.mapping and not list(_mapping_entries(cluster, host, "usb", device.mapping)):
         raise die(f"USB device mapping not found for '{device.mapping}'")
 
 
-def _mapped(cluster: Cluster, host: Host, kind: str, name: str) -> Iterator[dict[str, str]]:
+def _mapping_entries(
+    cluster: Cluster, host: Host, kind: str, name: str
+) -> Iterator[dict[str, str]]:
     section = cluster.state.mappings.get(kind, {}).get(name)
     for text in section.lists.get("map", []) if section is not None else []:
         entry = parse(MAPPING, text)
@@ -100,7 +102,9 @@ def given_devices(cluster: Cluster, host: Host, guest: Guest) -> list[tuple[int,
         if not is_indexed(key, "hostpci"):
             continue
         device = parse_pci(value)
-        mapped = list(_mapped(cluster, host, "pci", device.mapping)) if device.mapping else []
+        mapped = (
+            list(_mapping_entries(cluster, host, "pci", device.mapping)) if device.mapping else []
+        )
         slot = int(key.removeprefix("hostpci"))
         if len(mapped) == 1:
             found.append((slot, mapped[0]["path"]))

@@ -171,7 +171,7 @@ class Migrate(GuestWork):
             raise die("Problem found while scanning volumes - can't migrate VM - check log")
         target = job.cluster.state.hosts[job.text("target")]
         for disk in disks:
-            source = space.configured(job.cluster, storage_of(disk.volid))
+            source = space.find_storage(job.cluster, storage_of(disk.volid))
             if source.type not in _MOVABLE:
                 raise _scan_problem(
                     f"can't migrate '{disk.volid}' - storage type '{source.type}' not supported"
@@ -245,7 +245,7 @@ def _refusals(shelf: Shelf, guest: Guest, disk: LocalDisk, *, live_disks: bool) 
 
 
 def _keeps_snapshots(shelf: Shelf, volid: str) -> bool:
-    storage = space.configured(shelf.cluster, storage_of(volid))
+    storage = space.find_storage(shelf.cluster, storage_of(volid))
     return storage.type == "zfspool" or shelf.name_of(volid).format == "qcow2"
 
 
@@ -267,7 +267,7 @@ def _move(job: Job, guest: Guest, target: Host, disk: LocalDisk, storage: Storag
     names = {one.name for one in space.volumes_on(cluster, storage, target.name)}
     shelf = Shelf(cluster, target, guest.vmid)
     form = shelf.form_for(storage, volume.format)
-    same_kind = space.configured(cluster, volume.storage).type == storage.type
+    same_kind = space.find_storage(cluster, volume.storage).type == storage.type
     del cluster.state.volumes[f"{volume.host}/{volume.id}"]
     if volume.name in names or not same_kind:
         volume.name = new_disk(storage.type, names, guest.vmid, form)

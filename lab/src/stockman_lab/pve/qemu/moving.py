@@ -9,13 +9,13 @@ from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
 from stockman_lab.pve.formats.drive import Drive, is_unused
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.sizes import GIB, resized
+from stockman_lab.pve.formats.sizes import GIB, parse_resize
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.pending import add_unused, is_volume_used
 from stockman_lab.pve.guest_config.state import machine_digest
 from stockman_lab.pve.qemu.cloning import make_bases
-from stockman_lab.pve.qemu.drives import stored_drive
+from stockman_lab.pve.qemu.drives import parse_stored_drive
 from stockman_lab.pve.qemu.file_lock import GuestWork, host_of, refuse_locked
 from stockman_lab.pve.qemu.power import notice_change, shelf_of
 from stockman_lab.pve.qemu.shelf import Shelf, grown
@@ -45,14 +45,14 @@ class Resize(GuestWork):
         if volume is None:
             raise die(f"Could not determine current size of volume '{drive.volume}'")
         try:
-            size = resized(volume.size, job.text("size"))
+            size = parse_resize(volume.size, job.text("size"))
         except FormatError as error:
             raise die(error.message) from None
         if size < volume.size:
             raise die("shrinking disks is not supported")
         if size == volume.size:
             return
-        storage = space.configured(job.cluster, volume.storage)
+        storage = space.find_storage(job.cluster, volume.storage)
         space.resize(job.cluster, volume, grown(storage, size), host_of(job))
         drive.size = size
         guest.config.values[drive.key] = str(drive)
@@ -62,7 +62,7 @@ class Resize(GuestWork):
         disk = job.text("disk")
         if disk not in guest.config.values:
             raise die(f"disk '{disk}' does not exist")
-        drive = stored_drive(disk, guest.config.values[disk])
+        drive = parse_stored_drive(disk, guest.config.values[disk])
         if drive.is_cdrom:
             raise die("you can't resize a cdrom")
         if not drive.volume:
@@ -86,7 +86,7 @@ def check_move(cluster: Cluster, guest: Guest, arguments: dict[str, object]) -> 
         raise die(_MODIFIED)
     if disk not in guest.config.values:
         raise die(f"disk '{disk}' does not exist")
-    drive = stored_drive(disk, guest.config.values[disk])
+    drive = parse_stored_drive(disk, guest.config.values[disk])
     if drive.is_plain_cdrom:
         raise die("you can't move a cdrom")
     if not drive.volume:
@@ -117,7 +117,7 @@ class Move(GuestWork):
         return dice.between(*_BEFORE) + drive.size / GIB * dice.between(*_A_GIB)
 
     def do(self, job: Job, guest: Guest) -> None:
-        drive = stored_drive(job.text("disk"), guest.config.values[job.text("disk")])
+        drive = parse_stored_drive(job.text("disk"), guest.config.values[job.text("disk")])
         old, target = drive.volume, job.text("storage")
         shelf = shelf_of(job.cluster, guest)
         job.log(
@@ -125,7 +125,7 @@ class Move(GuestWork):
             f" '{target}'"
         )
         try:
-            made = _copied(shelf, old, target, job.text("format"))
+            made = _copy_volume(shelf, old, target, job.text("format"))
         except ApiError as error:
             raise die(f"storage migration failed: {error.message}") from None
         drive.options.pop("format", None)
@@ -144,7 +144,7 @@ class Move(GuestWork):
         notice_change(job.cluster, guest)
 
 
-def _copied(shelf: Shelf, volid: str, target: str, wanted: str) -> Volume:
+def _copy_volume(shelf: Shelf, volid: str, target: str, wanted: str) -> Volume:
     source = shelf.find(volid)
     if source is None:
         raise die(f"volume '{volid}' does not exist")

@@ -34,7 +34,7 @@ def state_storage(cluster: Cluster, guest: Guest) -> str:
         name = storage_of(drive.volume) if drive.volume and not drive.is_cdrom else ""
         if not name:
             continue
-        storage = space.configured(cluster, name)
+        storage = space.find_storage(cluster, name)
         if storage.is_shared not in best or storage.path:
             best[storage.is_shared] = name
     return best.get(True) or best.get(False) or "local"

@@ -67,7 +67,7 @@ def given_values(call: Call, others: Collection[str]) -> dict[str, str]:
     }
 
 
-def settled_change(call: Call, config: GuestConfig, parameters: Mapping[str, str]) -> Change:
+def settle_change(call: Call, config: GuestConfig, parameters: Mapping[str, str]) -> Change:
     """The change that a request asks for, if the caller may ask for it."""
     check_keys(unquote(parameters.get("sshkeys", "")))
     change = read_machine_change(parameters)
@@ -82,7 +82,7 @@ def settled_change(call: Call, config: GuestConfig, parameters: Mapping[str, str
     return change
 
 
-def settled_values(call: Call, parameters: Mapping[str, str], pool: str) -> dict[str, str]:
+def settle_values(call: Call, parameters: Mapping[str, str], pool: str) -> dict[str, str]:
     """The values that a new machine is asked to have, if the caller may ask for them."""
     check_keys(unquote(parameters.get("sshkeys", "")))
     values = dict(parameters)

@@ -14,10 +14,10 @@ from stockman_lab.pve.formats.volume_name import (
     VolumeName,
     base_name,
     default_format,
-    linked_name,
+    image_name,
+    name_of_clone,
     new_disk,
     parse_volume_name,
-    placed,
     storage_of,
 )
 from stockman_lab.pve.host import Host
@@ -57,7 +57,7 @@ class Shelf:
 
     def name_of(self, volid: str) -> VolumeName:
         """What the name of a volume says."""
-        storage = space.configured(self.cluster, storage_of(volid))
+        storage = space.find_storage(self.cluster, storage_of(volid))
         try:
             return parse_volume_name(storage.type, volid.partition(":")[2])
         except FormatError as error:
@@ -90,7 +90,7 @@ class Shelf:
 
     def is_shared(self, volid: str) -> bool:
         """Whether all hosts see a volume."""
-        return space.configured(self.cluster, storage_of(volid)).is_shared
+        return space.find_storage(self.cluster, storage_of(volid)).is_shared
 
     def clones_of(self, volume: Volume) -> list[Volume]:
         """Linked clones of a volume."""
@@ -122,7 +122,7 @@ class Shelf:
         existing = self._own_names(storage)
         try:
             chosen = (
-                placed(storage.type, self.vmid, name)
+                image_name(storage.type, self.vmid, name)
                 if name
                 else new_disk(storage.type, existing, self.vmid, form)
             )
@@ -141,10 +141,10 @@ class Shelf:
 
     def link(self, source: Volume) -> Volume:
         """A linked clone of a base volume."""
-        storage = space.configured(self.cluster, source.storage)
+        storage = space.find_storage(self.cluster, source.storage)
         existing = self._own_names(storage)
         try:
-            name = linked_name(storage.type, source.name, existing, self.vmid)
+            name = name_of_clone(storage.type, source.name, existing, self.vmid)
         except FormatError as error:
             raise die(error.message) from None
         form = parse_volume_name(storage.type, name).format
@@ -162,7 +162,7 @@ class Shelf:
 
     def make_base(self, volume: Volume) -> None:
         """Make a volume one that others can be linked clones of."""
-        storage = space.configured(self.cluster, volume.storage)
+        storage = space.find_storage(self.cluster, volume.storage)
         try:
             name = base_name(storage.type, volume.name)
         except FormatError as error:
@@ -194,7 +194,7 @@ def has_feature(shelf: Shelf, feature: str, volid: str, snapshot: str = "") -> b
     """Whether a storage can do something with a volume: snapshot, template, clone, copy, rename."""
     if not storage_of(volid):
         return False
-    storage = space.configured(shelf.cluster, storage_of(volid))
+    storage = space.find_storage(shelf.cluster, storage_of(volid))
     name = shelf.name_of(volid)
     if feature == "copy":
         return not snapshot or storage.type != "lvm"

@@ -14,7 +14,7 @@ from stockman_lab.pve.schema.rule import (
     Rule,
     add_problem,
     integer,
-    needed_by,
+    needs_text,
 )
 from stockman_lab.pve.schema.shape import Part, Shape
 
@@ -70,7 +70,7 @@ class PropertyString:
             if (problem := rule.problem(value, place)) is not None:
                 add_problem(errors, place, problem)
             if rule.needs and rule.needs not in values:
-                add_problem(errors, f"{path}.{rule.needs}", needed_by(self._profile, place))
+                add_problem(errors, f"{path}.{rule.needs}", needs_text(self._profile, place))
         return errors
 
 

@@ -51,7 +51,7 @@ def bad_format(problem: str) -> str:
     return f"invalid format - {problem}"
 
 
-def needed_by(profile: str, name: str) -> str:
+def needs_text(profile: str, name: str) -> str:
     """A property has to be given because another one is."""
     if profile == "8.4":
         return f"missing property - '{name}' requires this property"

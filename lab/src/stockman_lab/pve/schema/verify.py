@@ -16,7 +16,7 @@ from stockman_lab.pve.schema.rule import (
     NOT_DEFINED,
     REFUSED,
     add_problem,
-    needed_by,
+    needs_text,
     text_of,
 )
 from stockman_lab.pve.schema.schema import Routed
@@ -27,7 +27,7 @@ Given = Mapping[str, object]
 NO_CACHE = "_dc"
 
 
-def merged(routed: Routed, given: Given) -> dict[str, object]:
+def merge_parameters(routed: Routed, given: Given) -> dict[str, object]:
     """Parameters of the path and of query and body together, without the one against caches.
 
     A parameter may be given in both places if the values agree.
@@ -45,7 +45,7 @@ def merged(routed: Routed, given: Given) -> dict[str, object]:
     return arguments
 
 
-def verified(operation: Operation, given: Given) -> dict[str, object]:
+def verify(operation: Operation, given: Given) -> dict[str, object]:
     """The parameters in their kinds; raises the refusal that names every mistake.
 
     Booleans become 1 or 0, integers int, arrays lists. Numbers and strings stay texts, as the
@@ -72,7 +72,7 @@ def verified(operation: Operation, given: Given) -> dict[str, object]:
             add_problem(errors, name, MISSING)
     for name, needed in operation.needs.items():
         if name in given and given.get(needed) is None:
-            add_problem(errors, needed, needed_by(operation.profile, name))
+            add_problem(errors, needed, needs_text(operation.profile, name))
     if errors:
         raise bad_parameters(errors)
     return values

@@ -62,7 +62,7 @@ class Archive:
     disks: list[SavedDisk] = field(default_factory=list)
 
 
-def packed_archive(archive: Archive) -> bytes:
+def pack_archive(archive: Archive) -> bytes:
     """The bytes of an archive, the same for the same guest."""
     text = json.dumps(plain(archive), sort_keys=True, separators=(",", ":"))
     return _MARK + zlib.compress(text.encode())
@@ -166,11 +166,11 @@ class BackUp(Work):
             try:
                 guest = _guest(job, vmid)
             except ApiError as error:
-                _failed(job, vmid, error)
+                _log_failure(job, vmid, error)
                 continue
             guest.config.values["lock"] = "backup"
             guest.changed_at = job.cluster.now
-            _locked(job).append(vmid)
+            _guests_to_unlock(job).append(vmid)
             taken = sum(one.used for _, one in _volumes(job, guest))
             seconds += 3.0 + taken / _BYTES_PER_SECOND
         job.arguments["storage"] = storage.id
@@ -178,15 +178,15 @@ class BackUp(Work):
 
     def finish(self, job: Job) -> None:
         host = job.cluster.host(job.task.node)
-        storage = space.configured(job.cluster, job.text("storage"))
-        for vmid in list(_locked(job)):
+        storage = space.find_storage(job.cluster, job.text("storage"))
+        for vmid in list(_guests_to_unlock(job)):
             guest = job.cluster.state.guests[vmid]
             _unlock(job, vmid)
             job.log(f"INFO: Starting Backup of VM {vmid} ({guest.kind})")
             try:
                 self._save(job, storage, host, guest)
             except ApiError as error:
-                _failed(job, vmid, error)
+                _log_failure(job, vmid, error)
             else:
                 job.log(f"INFO: Finished Backup of VM {vmid} (00:00:03)")
         if job.arguments.get("_failures"):
@@ -195,7 +195,7 @@ class BackUp(Work):
         job.log("INFO: Backup job finished successfully")
 
     def ended(self, job: Job) -> None:
-        for vmid in list(_locked(job)):
+        for vmid in list(_guests_to_unlock(job)):
             _unlock(job, vmid)
 
     def _save(self, job: Job, storage: Storage, host: Host, guest: Guest) -> None:
@@ -210,7 +210,7 @@ class BackUp(Work):
 def _target(job: Job) -> Storage:
     name = job.text("storage")
     try:
-        storage = space.configured(job.cluster, name)
+        storage = space.find_storage(job.cluster, name)
         if "backup" not in storage.content:
             raise die(f"can't use storage '{name}' for backups - wrong content type")
         return space.activate(job.cluster, name, job.cluster.host(job.task.node))
@@ -223,7 +223,7 @@ def _vmids(job: Job) -> list[int]:
     return [int(str(vmid)) for vmid in vmids] if isinstance(vmids, list) else []
 
 
-def _locked(job: Job) -> list[int]:
+def _guests_to_unlock(job: Job) -> list[int]:
     found = job.arguments.setdefault("_locked", [])
     return found if isinstance(found, list) else []
 
@@ -248,14 +248,14 @@ def _is_kept_running(job: Job, guest: Guest) -> bool:
 
 
 def _unlock(job: Job, vmid: int) -> None:
-    _locked(job).remove(vmid)
+    _guests_to_unlock(job).remove(vmid)
     guest = job.cluster.state.guests.get(vmid)
     if guest is not None and guest.lock == "backup":
         del guest.config.values["lock"]
         guest.changed_at = job.cluster.now
 
 
-def _failed(job: Job, vmid: int, error: ApiError) -> None:
+def _log_failure(job: Job, vmid: int, error: ApiError) -> None:
     job.arguments["_failures"] = True
     job.log(f"ERROR: Backup of VM {vmid} failed - {error.message}")
 
@@ -275,7 +275,7 @@ def _write(job: Job, storage: Storage, host: Host, guest: Guest) -> Volume:
     size = max(int(taken * _SHARE) if compressed else taken, _LEAST)
     if size > space.space(cluster, storage, host).avail:
         raise die("vma_queue_write: write error - No space left on device")
-    blob = cluster.around.blobs.put(packed_archive(archive))
+    blob = cluster.around.blobs.put(pack_archive(archive))
     cluster.around.blobs.hold(blob)
     name, form = _name(cluster.now, storage, guest, compressed)
     volume = Volume(

@@ -66,7 +66,7 @@ def check_backup_privileges(call: Call, given: Mapping[str, str]) -> None:
             raise bad_parameters({name: "Only root may set this option."})
     if any(name in given for name in _TUNING):
         call.check("/", "Sys.Modify")
-    storage = _keyed("fleecing", given.get("fleecing", "")).get("storage")
+    storage = _parse_pairs("fleecing", given.get("fleecing", "")).get("storage")
     if storage:
         call.check(f"/storage/{storage}", "Datastore.AllocateSpace")
 
@@ -88,7 +88,7 @@ def check_backup_options(given: Mapping[str, str], *, is_complete: bool) -> None
         raise bad_parameters({"vmid": "property is missing"})
 
 
-def included_guests(cluster: Cluster, given: Mapping[str, str]) -> list[int]:
+def guests_of_backup(cluster: Cluster, given: Mapping[str, str]) -> list[int]:
     """Ids of guests that are backed up, also of those that are gone."""
     state = cluster.state
     if given.get("pool"):
@@ -112,7 +112,7 @@ def _node_of(cluster: Cluster, vmid: int) -> str:
     return guest.node if guest is not None else ""
 
 
-def scheduled(given: dict[str, str], *, is_new: bool) -> dict[str, str]:
+def with_schedule(given: dict[str, str], *, is_new: bool) -> dict[str, str]:
     """Options with their schedule: days and a time are the old way to give one."""
     values = {name: value for name, value in given.items() if name not in ("starttime", "dow")}
     start = given.get("starttime")
@@ -144,7 +144,7 @@ def job_row(cluster: Cluster, job: Section, *, with_next: bool = False) -> dict[
         shape = shapes.get(name)
         kind = shape.shape.kind if shape is not None else ""
         if name in _KEYED:
-            row[name] = dict(_typed(_keyed(name, value)))
+            row[name] = dict(_type_values(_parse_pairs(name, value)))
         elif kind == "array":
             row[name] = value.split("\0")
         else:
@@ -156,7 +156,7 @@ def job_row(cluster: Cluster, job: Section, *, with_next: bool = False) -> dict[
     return row
 
 
-def _keyed(name: str, text: str) -> dict[str, str]:
+def _parse_pairs(name: str, text: str) -> dict[str, str]:
     values: dict[str, str] = {}
     for part in text.split(","):
         key, sign, value = part.partition("=")
@@ -167,6 +167,6 @@ def _keyed(name: str, text: str) -> dict[str, str]:
     return values
 
 
-def _typed(values: Mapping[str, str]) -> dict[str, object]:
+def _type_values(values: Mapping[str, str]) -> dict[str, object]:
     plain = {key: _TEXT_FLAGS.get(value.lower(), value) for key, value in values.items()}
     return {key: int(value) if value.isdigit() else value for key, value in plain.items()}

@@ -18,7 +18,7 @@ from stockman_lab.pve.formats.config_file import digest
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.schema.schema import Schema
-from stockman_lab.pve.space import configured
+from stockman_lab.pve.space import find_storage
 from stockman_lab.pve.storage import ALWAYS_SHARED, Storage
 from stockman_lab.pve.storage_kinds import KINDS
 from stockman_lab.pve.storages import places
@@ -29,9 +29,7 @@ _OWN_FOLDERS = frozenset({"nfs", "cifs", "cephfs", "glusterfs"})
 _PATHS = frozenset({"dir", "btrfs"})
 
 
-def checked_settings(
-    kind: str, given: Mapping[str, object], *, storage: str = ""
-) -> dict[str, str]:
+def check_settings(kind: str, given: Mapping[str, object], *, storage: str = "") -> dict[str, str]:
     """Options as they are written down; `storage` is the id of a new one, empty: it exists."""
     rules = KINDS[kind]
     known = dict(given)
@@ -179,7 +177,7 @@ def add_storage(
     """Add a storage; returns what its owner has to know."""
     known = {name: value for name, value in given.items() if name != "nodes" or value != ""}
     secrets = {name: known.pop(name) for name in KINDS[kind].secrets if name in known}
-    settings = checked_settings(kind, known, storage=storage_id)
+    settings = check_settings(kind, known, storage=storage_id)
 
     def add() -> dict[str, object] | None:
         if storage_id in cluster.state.storages:
@@ -195,7 +193,7 @@ def add_storage(
         places.find_again(cluster, storage)
         return shown
 
-    return _reply(storage_id, kind, _locked(cluster, "create storage failed", add))
+    return _reply(storage_id, kind, _with_lock(cluster, "create storage failed", add))
 
 
 def change_storage(
@@ -206,10 +204,10 @@ def change_storage(
     def change() -> tuple[str, dict[str, object] | None]:
         if digest and digest != config_digest(cluster.state.storages):
             raise die("detected modified configuration - file changed by other user? Try again.")
-        storage = configured(cluster, storage_id)
+        storage = find_storage(cluster, storage_id)
         known = dict(given)
         secrets = _secrets(storage.type, known, delete)
-        settings = checked_settings(storage.type, known)
+        settings = check_settings(storage.type, known)
         _check_deletions(storage.type, settings, delete)
         was_shared = storage.is_shared
         shown = _keep_secrets(cluster, storage.type, settings, secrets)
@@ -222,7 +220,7 @@ def change_storage(
         places.reach(cluster, storage)
         return storage.type, shown
 
-    kind, shown = _locked(cluster, "update storage failed", change)
+    kind, shown = _with_lock(cluster, "update storage failed", change)
     return _reply(storage_id, kind, shown)
 
 
@@ -230,7 +228,7 @@ def remove_storage(cluster: Cluster, storage_id: str) -> None:
     """Forget a storage; its volumes stay where they are."""
 
     def remove() -> None:
-        storage = configured(cluster, storage_id)
+        storage = find_storage(cluster, storage_id)
         based = f"{storage_id}:"
         storages = cluster.state.storages.values()
         if any(one.options.get("base", "").startswith(based) for one in storages):
@@ -242,13 +240,13 @@ def remove_storage(cluster: Cluster, storage_id: str) -> None:
             cluster.state.storages = {"local": local, **cluster.state.storages}
             places.find_again(cluster, local)
 
-    _locked(cluster, "delete storage failed", remove)
+    _with_lock(cluster, "delete storage failed", remove)
     forget_path(cluster.state.access, f"/storage/{storage_id}")
     for pool in cluster.state.resource_pools.values():
         pool.storages = [storage for storage in pool.storages if storage != storage_id]
 
 
-def _locked(cluster: Cluster, prefix: str, work: Callable[[], T]) -> T:
+def _with_lock(cluster: Cluster, prefix: str, work: Callable[[], T]) -> T:
     try:
         cluster.require_quorum("file-storage_cfg")
         result = work()

@@ -9,7 +9,13 @@ from stockman_lab.pve import space, workers
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.storages.places import folder_of
-from stockman_lab.pve.storages.receiving import Brought, NoRoom, image_form, looked_at, put_file
+from stockman_lab.pve.storages.receiving import (
+    NoRoom,
+    ReceivedFile,
+    check_file,
+    image_form,
+    put_file,
+)
 from stockman_lab.pve.workers import FINISH, Job, Work, register
 
 if TYPE_CHECKING:
@@ -36,7 +42,7 @@ class FetchFile(Work):
         cluster = job.cluster
         if job.text("compression") and job.text("content") != "iso":
             raise die(f"decompression not supported for {job.text('content')}")
-        wanted = _wanted(job)
+        wanted = _download_of(job)
         existing = space.find(cluster, job.task.node, _volume_id(job))
         if existing is not None:
             content = cluster.around.blobs.get(existing.blob)
@@ -64,13 +70,13 @@ class FetchFile(Work):
             return
         if job.text("_failed"):
             raise die(job.text("_failed"))
-        wanted = _wanted(job)
+        wanted = _download_of(job)
         data = _kept(job, wanted, job.cluster.around.blobs.get(job.text("_blob")))
         host = job.cluster.host(job.task.node)
-        storage = space.configured(job.cluster, job.text("storage"))
+        storage = space.find_storage(job.cluster, job.text("storage"))
         filename, content = job.text("filename"), job.text("content")
         try:
-            put_file(job.cluster, storage, host, Brought(content, filename, data))
+            put_file(job.cluster, storage, host, ReceivedFile(content, filename, data))
         except NoRoom as error:
             raise die(f"download failed: {wanted.path}: {error.message}") from None
         job.log(f"download of '{wanted.url}' to '{wanted.path}' finished")
@@ -85,11 +91,11 @@ def _volume_id(job: Job) -> str:
     return f"{job.text('storage')}:{job.text('content')}/{job.text('filename')}"
 
 
-def _wanted(job: Job) -> Download:
+def _download_of(job: Job) -> Download:
     from stockman_lab.images.downloading import Checksum, Download
 
     content, filename = job.text("content"), job.text("filename")
-    storage = space.configured(job.cluster, job.text("storage"))
+    storage = space.find_storage(job.cluster, job.text("storage"))
     algorithm = job.text("algorithm")
     return Download(
         url=job.text("url"),
@@ -120,7 +126,7 @@ def _kept(job: Job, download: Download, data: bytes) -> bytes:
                 job.log(line)
     kind = "tmp_dcom" if download.compression else "tmp_dwnl"
     try:
-        looked_at(
+        check_file(
             job.text("content"),
             job.text("filename"),
             data,
@@ -186,13 +192,13 @@ def _arrived(cluster: Cluster, upid: str, result: Fetched | FetchFailed) -> None
         _finish_after(job, 1.0)
         return
     blobs = cluster.around.blobs
-    content = _delivered(job, result.content)
+    content = _content_after(job, result.content)
     job.arguments["_blob"] = blobs.put(content)
     blobs.hold(job.text("_blob"))
     _finish_after(job, 0.5 + len(content) / _BYTES_PER_SECOND)
 
 
-def _delivered(job: Job, content: bytes) -> bytes:
+def _content_after(job: Job, content: bytes) -> bytes:
     """What is made of a content on its way."""
     damage = job.text("_damage")
     if damage == TRUNCATED:

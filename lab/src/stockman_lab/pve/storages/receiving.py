@@ -15,7 +15,7 @@ from stockman_lab.pve.workers import Job, Work, register
 
 
 @dataclass(frozen=True, slots=True)
-class Brought:
+class ReceivedFile:
     """A file that somebody brought."""
 
     content: str
@@ -38,7 +38,7 @@ def image_form(content: str, filename: str) -> str:
     return form if content == "import" and form in _IMAGES else ""
 
 
-def looked_at(content: str, filename: str, data: bytes, path: str) -> None:
+def check_file(content: str, filename: str, data: bytes, path: str) -> None:
     """Refuse a file that is not what its name says, or that refers to another."""
     if content == "import" and extension_of(filename) == "ova":
         _check_appliance(data, path)
@@ -74,7 +74,7 @@ def format_of(content: str, filename: str) -> str:
             return extension_of(filename)
 
 
-def put_file(cluster: Cluster, storage: Storage, host: Host, file: Brought) -> Volume:
+def put_file(cluster: Cluster, storage: Storage, host: Host, file: ReceivedFile) -> Volume:
     """Keep a file, in place of one of the same name; refused where there is no room for it."""
     content, filename, data = file.content, file.filename, file.data
     name = f"{content}/{filename}"
@@ -132,11 +132,14 @@ class KeepUpload(Work):
 
     def finish(self, job: Job) -> None:
         cluster, host = job.cluster, job.cluster.host(job.text("node"))
-        storage = space.configured(cluster, job.text("storage"))
+        storage = space.find_storage(cluster, job.text("storage"))
         data = cluster.around.blobs.get(job.text("blob"))
         try:
             put_file(
-                cluster, storage, host, Brought(job.text("content"), job.text("filename"), data)
+                cluster,
+                storage,
+                host,
+                ReceivedFile(job.text("content"), job.text("filename"), data),
             )
         except NoRoom as error:
             where = self._target(job)
@@ -156,10 +159,10 @@ class KeepUpload(Work):
                 job.log("calculating checksum...")
                 raise die(wrong)
             job.log("calculating checksum...OK, checksum verified")
-        looked_at(job.text("content"), job.text("filename"), data, job.text("temporary"))
+        check_file(job.text("content"), job.text("filename"), data, job.text("temporary"))
 
     def _target(self, job: Job) -> str:
-        storage = space.configured(job.cluster, job.text("storage"))
+        storage = space.find_storage(job.cluster, job.text("storage"))
         return f"{folder_of(storage, job.text('content'))}/{job.text('filename')}"
 
     def _command(self, job: Job) -> str:

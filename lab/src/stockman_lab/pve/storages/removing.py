@@ -18,11 +18,11 @@ _FILES = frozenset({"iso", "vztmpl", "import"})
 _DISKS = frozenset({"images", "rootdir"})
 
 
-def named_volume(call: Call, volid: str) -> tuple[Storage, VolumeName]:
+def parse_named_volume(call: Call, volid: str) -> tuple[Storage, VolumeName]:
     """Storage and meaning of a volume id; whether there is such a volume is another question."""
     try:
         storage_id, name = parse_volume_id(volid)
-        storage = space.configured(call.cluster, storage_id)
+        storage = space.find_storage(call.cluster, storage_id)
         return storage, parse_volume_name(storage.type, name)
     except FormatError as error:
         raise die(error.message) from None
@@ -34,7 +34,7 @@ def check_volume_access(call: Call, volid: str, *, vmid: int = 0, content: str =
         if not call.caller.is_root:
             raise die("Only root can pass arbitrary filesystem paths.")
         return VolumeName("images", volid)
-    storage, parsed = named_volume(call, volid)
+    storage, parsed = parse_named_volume(call, volid)
     right = parsed.content == content or (content == "rootdir" and parsed.content == "images")
     if content and not right:
         raise die(f"unable to use volume {volid} - content type needs to be '{content}'")

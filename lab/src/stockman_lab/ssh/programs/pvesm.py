@@ -61,7 +61,7 @@ def volume_path(console: Console, volid: str) -> str:
         storage_id, name = parse_volume_id(volid)
     except FormatError as error:
         raise bad_parameters({"volume": f"invalid format - {error.message}"}) from None
-    storage = space.configured(console.api.cluster, storage_id)
+    storage = space.find_storage(console.api.cluster, storage_id)
     try:
         return path_of(storage, name)
     except FormatError as error:
