@@ -17,10 +17,10 @@ RESOURCES, RULES = "/cluster/ha/resources", "/cluster/ha/rules"
 @pytest.fixture
 def lab() -> Iterator[MemoryDoor]:
     """The API, with a guest 100 on pve1 that has its disk on shared storage."""
-    found = door()
-    put_disk(found, put_guest(found, 100), "ceph")
+    api = door()
+    put_disk(api, put_guest(api, 100), "ceph")
     with plain_power():
-        yield found
+        yield api
 
 
 def test_a_resource_that_shall_run_is_started(lab: MemoryDoor) -> None:

@@ -16,12 +16,12 @@ from lab.tests.worlds import door
 @pytest.fixture
 def lab() -> Iterator[MemoryDoor]:
     """The API, with guests on pve1: 100 and 101 start with it, 102 does not."""
-    found = door()
-    put_guest(found, 100, onboot="1", startup="order=2")
-    put_guest(found, 101, onboot="1", startup="order=1")
-    put_guest(found, 102)
+    api = door()
+    put_guest(api, 100, onboot="1", startup="order=2")
+    put_guest(api, 101, onboot="1", startup="order=1")
+    put_guest(api, 102)
     with plain_power():
-        yield found
+        yield api
 
 
 def test_a_host_that_reboots_comes_back_with_its_guests(lab: MemoryDoor) -> None:

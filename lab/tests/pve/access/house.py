@@ -74,10 +74,10 @@ def populated(profile: Profile = Profile.PVE_9_1) -> AccessState:
 
 def authority(*entries: str, pools: Mapping[str, set[str]] | None = None) -> Authority:
     """Who may do what by these entries (see `give`) in a populated cluster."""
-    found = Authority(populated(), Pools(dict(pools or {})))
+    access = Authority(populated(), Pools(dict(pools or {})))
     for entry in entries:
-        give(found, entry)
-    return found
+        give(access, entry)
+    return access
 
 
 def give(authority: Authority, entry: str) -> None:

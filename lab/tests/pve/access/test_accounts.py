@@ -111,17 +111,17 @@ def test_a_password_for_an_account_that_the_host_lacks() -> None:
 
 
 def test_a_deleted_user_takes_tokens_memberships_and_entries_along() -> None:
-    found = authority(
+    access = authority(
         "/vms ann@pve Look", "/vms ann@pve!narrow Look", "/vms bob@pve Look", "/ ann@pve Look"
     )
 
-    delete_user(found.state, "ann@pve")
+    delete_user(access.state, "ann@pve")
 
-    assert found.state.groups["staff"].members == {"bob@pve"}
-    assert list(found.state.acl) == ["/vms"]
-    assert found.state.acl["/vms"].users == {"bob@pve": {"Look": True}}
-    assert found.state.acl["/vms"].tokens == {}
-    assert found.permissions(ANN, "/vms") == {}
+    assert access.state.groups["staff"].members == {"bob@pve"}
+    assert list(access.state.acl) == ["/vms"]
+    assert access.state.acl["/vms"].users == {"bob@pve": {"Look": True}}
+    assert access.state.acl["/vms"].tokens == {}
+    assert access.permissions(ANN, "/vms") == {}
 
 
 def test_a_full_row_lists_tokens() -> None:
@@ -137,10 +137,10 @@ def test_a_full_row_lists_tokens() -> None:
     ("enabled", "seen"), [(True, {"ann@pve", "root@pam"}), (False, {"bob@pve"})]
 )
 def test_rows_can_be_chosen_by_whether_users_are_enabled(enabled: bool, seen: set[str]) -> None:
-    found = authority()
-    update_user(found.state, "bob@pve", UserChange(enable=False))
+    access = authority()
+    update_user(access.state, "bob@pve", UserChange(enable=False))
 
-    assert {row["userid"] for row in user_rows(found, ROOT, enabled=enabled)} == seen
+    assert {row["userid"] for row in user_rows(access, ROOT, enabled=enabled)} == seen
 
 
 def test_members_are_listed_by_name() -> None:
@@ -148,13 +148,13 @@ def test_members_are_listed_by_name() -> None:
 
 
 def test_a_deleted_group_takes_its_entries_along_and_not_its_members() -> None:
-    found = authority("/vms @staff Look", "/vms @night Look")
+    access = authority("/vms @staff Look", "/vms @night Look")
 
-    delete_group(found.state, "staff")
+    delete_group(access.state, "staff")
 
-    assert found.state.acl["/vms"].groups == {"night": {"Look": True}}
-    assert "ann@pve" in found.state.users
-    assert found.permissions(ANN, "/vms") == {}
+    assert access.state.acl["/vms"].groups == {"night": {"Look": True}}
+    assert "ann@pve" in access.state.users
+    assert access.permissions(ANN, "/vms") == {}
 
 
 def test_groups_that_are_there_or_not_there() -> None:
@@ -171,35 +171,35 @@ def test_groups_that_are_there_or_not_there() -> None:
 
 
 def test_one_sees_the_groups_in_ones_care() -> None:
-    found = authority("/access/groups/staff bob@pve PVEUserAdmin")
-    update_group(found.state, "night", "owls")
+    access = authority("/access/groups/staff bob@pve PVEUserAdmin")
+    update_group(access.state, "night", "owls")
 
-    assert group_rows(found, ANN) == []
-    assert group_rows(found, BOB) == [{"groupid": "staff", "users": "ann@pve,bob@pve"}]
-    assert group_rows(found, ROOT) == [
+    assert group_rows(access, ANN) == []
+    assert group_rows(access, BOB) == [{"groupid": "staff", "users": "ann@pve,bob@pve"}]
+    assert group_rows(access, ROOT) == [
         {"groupid": "night", "comment": "owls", "users": ""},
         {"groupid": "staff", "users": "ann@pve,bob@pve"},
     ]
 
 
 def test_a_changed_role_changes_what_its_holders_may_do() -> None:
-    found = authority("/vms ann@pve Look")
-    before = found.allowed(ANN, "/vms/100", "VM.Clone")
+    access = authority("/vms ann@pve Look")
+    before = access.allowed(ANN, "/vms/100", "VM.Clone")
 
-    update_role(found.state, "Look", ["VM.Clone"])
+    update_role(access.state, "Look", ["VM.Clone"])
 
-    assert (before, found.allowed(ANN, "/vms/100", "VM.Clone")) == (False, True)
+    assert (before, access.allowed(ANN, "/vms/100", "VM.Clone")) == (False, True)
 
 
 def test_a_deleted_role_takes_its_entries_along() -> None:
-    found = authority("/vms ann@pve Look", "/vms @staff Start", "/nodes ann@pve!narrow Look")
+    access = authority("/vms ann@pve Look", "/vms @staff Start", "/nodes ann@pve!narrow Look")
 
-    delete_role(found.state, "Look")
-    create_role(found.state, "Look", ["VM.Audit"])
+    delete_role(access.state, "Look")
+    create_role(access.state, "Look", ["VM.Audit"])
 
-    assert list(found.state.acl) == ["/vms"]
-    assert found.state.acl["/vms"].users == {}
-    assert found.state.acl["/vms"].groups == {"staff": {"Start": True}}
+    assert list(access.state.acl) == ["/vms"]
+    assert access.state.acl["/vms"].users == {}
+    assert access.state.acl["/vms"].groups == {"staff": {"Start": True}}
 
 
 @pytest.mark.parametrize("name", ["PVEMine", "pvemine", "PVEAdmin"])
@@ -297,13 +297,13 @@ def test_only_the_comment_can_be_taken_away() -> None:
 
 
 def test_a_deleted_token_takes_its_entries_along() -> None:
-    found = authority("/vms ann@pve Look", "/vms ann@pve!narrow Look")
+    access = authority("/vms ann@pve Look", "/vms ann@pve!narrow Look")
 
-    delete_token(found.state, ANN_TOKEN)
+    delete_token(access.state, ANN_TOKEN)
 
-    assert "narrow" not in found.state.users["ann@pve"].tokens
-    assert found.state.acl["/vms"].tokens == {}
-    assert found.permissions(ANN_TOKEN, "/vms") == {}
+    assert "narrow" not in access.state.users["ann@pve"].tokens
+    assert access.state.acl["/vms"].tokens == {}
+    assert access.permissions(ANN_TOKEN, "/vms") == {}
 
 
 def test_every_cluster_has_two_realms() -> None:

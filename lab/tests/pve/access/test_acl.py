@@ -11,18 +11,18 @@ from stockman_lab.pve.errors import ApiError
 from lab.tests.pve.access.house import ANN, ROOT, authority
 
 
-def refused(found: Authority, caller: Caller, change: AclChange) -> str:
-    before = repr(found.state.acl)
+def refused(access: Authority, caller: Caller, change: AclChange) -> str:
+    before = repr(access.state.acl)
     with pytest.raises(ApiError) as caught:
-        change_acl(found, caller, change)
-    assert repr(found.state.acl) == before
+        change_acl(access, caller, change)
+    assert repr(access.state.acl) == before
     return f"{caught.value.status} {caught.value.message}"
 
 
 def test_an_entry_given_twice_is_there_once_with_the_last_reach() -> None:
-    found = authority("/vms ann@pve Look", "/vms ann@pve Look-")
+    access = authority("/vms ann@pve Look", "/vms ann@pve Look-")
 
-    assert [row["propagate"] for row in acl_rows(found, ROOT)] == [0]
+    assert [row["propagate"] for row in acl_rows(access, ROOT)] == [0]
 
 
 @pytest.mark.parametrize("path", ["/vm", "/vms/1", "/no/such/place", "/a b", ""])
@@ -100,15 +100,15 @@ BAD = "500 ACL update failed: 400 Parameter verification failed.\nrole: "
 def test_who_only_allocates_cannot_hand_out_more_than_they_hold(
     change: AclChange, why: str
 ) -> None:
-    found = authority("/vms/100 ann@pve PVEVMAdmin-")
+    access = authority("/vms/100 ann@pve PVEVMAdmin-")
 
-    assert refused(found, ANN, change) == f"{BAD}{why}"
+    assert refused(access, ANN, change) == f"{BAD}{why}"
 
 
 def test_a_pool_that_is_gone_takes_its_entries_along_unless_it_was_nested() -> None:
-    found = authority("/pool/web ann@pve Look", "/pool/outer/inner ann@pve Look")
+    access = authority("/pool/web ann@pve Look", "/pool/outer/inner ann@pve Look")
 
-    forget_pool(found.state, "web")
-    forget_pool(found.state, "outer/inner")
+    forget_pool(access.state, "web")
+    forget_pool(access.state, "outer/inner")
 
-    assert list(found.state.acl) == ["/pool/outer/inner"]
+    assert list(access.state.acl) == ["/pool/outer/inner"]

@@ -44,26 +44,26 @@ from lab.tests.pve.access.house import (
 
 
 def house(*entries: str) -> Authority:
-    found = authority(*entries)
+    access = authority(*entries)
     password = scramble("sesame street", dice())
-    state = found.state
+    state = access.state
     store_password(state, state.users["ann@pve"], ("ann", "pve"), password)
     store_password(state, state.users["root@pam"], ("root", "pam"), password)
-    return found
+    return access
 
 
-def refused(found: Authority, login: Login) -> str:
+def refused(access: Authority, login: Login) -> str:
     with pytest.raises(ApiError) as caught:
-        log_in(found, login, NOW)
+        log_in(access, login, NOW)
     return f"{caught.value.status} {caught.value.message}"
 
 
 @pytest.mark.parametrize("userid", ["ann@pve", "root@pam"])
 def test_a_password_gives_a_ticket_and_a_csrf_token(userid: str) -> None:
-    found = house()
-    key = found.state.ticket_key
+    access = house()
+    key = access.state.ticket_key
 
-    reply = log_in(found, Login(userid, "sesame street"), NOW)
+    reply = log_in(access, Login(userid, "sesame street"), NOW)
 
     assert reply["username"] == userid
     assert ticket_user(key, str(reply["ticket"]), NOW) == userid
@@ -103,41 +103,42 @@ NEW = "open, please"
 
 
 def password_house() -> Authority:
-    found = authority()
+    access = authority()
     for userid, name in (("ann@pve", ("ann", "pve")), ("root@pam", ("root", "pam"))):
-        store_password(found.state, found.state.users[userid], name, scramble(OLD, dice()))
-    return found
+        store_password(access.state, access.state.users[userid], name, scramble(OLD, dice()))
+    return access
 
 
 def change(userid: str, confirmation: str | None = None) -> PasswordChange:
     return PasswordChange(userid, scramble(NEW, dice(9)), confirmation)
 
 
-def password_refusal(found: Authority, caller: Caller, password_change: PasswordChange) -> ApiError:
-    before = repr(found.state)
+def password_refusal(access: Authority, caller: Caller, replaced: PasswordChange) -> ApiError:
+    before = repr(access.state)
     with pytest.raises(ApiError) as caught:
-        change_password(found, caller, password_change, NOW)
-    assert repr(found.state) == before
+        change_password(access, caller, replaced, NOW)
+    assert repr(access.state) == before
     return caught.value
 
 
 def test_nobody_else_changes_the_password_of_root_or_of_the_system() -> None:
-    found = password_house()
-    create_user(found.state, "dan@pam", UserChange())
+    access = password_house()
+    create_user(access.state, "dan@pam", UserChange())
 
-    of_root = password_refusal(found, ANN, change("root@pam", OLD))
-    of_system = password_refusal(found, ANN, change("dan@pam", OLD))
+    of_root = password_refusal(access, ANN, change("root@pam", OLD))
+    of_system = password_refusal(access, ANN, change("dan@pam", OLD))
 
     assert (of_root.status, of_root.message) == (403, "Permission check failed")
     assert (of_system.status, of_system.message) == (403, "Permission check failed")
 
 
 def test_who_is_disabled_changes_nothing() -> None:
-    found = password_house()
-    update_user(found.state, "ann@pve", UserChange(enable=False))
+    access = password_house()
+    update_user(access.state, "ann@pve", UserChange(enable=False))
 
     assert (
-        password_refusal(found, ANN, change("ann@pve", OLD)).message == "user 'ann@pve' is disabled"
+        password_refusal(access, ANN, change("ann@pve", OLD)).message
+        == "user 'ann@pve' is disabled"
     )
 
 
@@ -147,37 +148,37 @@ UPLOAD = "/nodes/pve1/storage/local/upload"
 
 
 def asked(
-    found: Authority, headers: Mapping[str, str], method: str = "GET", path: str = "/version"
+    access: Authority, headers: Mapping[str, str], method: str = "GET", path: str = "/version"
 ) -> Caller | None:
-    return authenticate(found, read_credentials(method, path, headers), NOW)
+    return authenticate(access, read_credentials(method, path, headers), NOW)
 
 
 def header_refusal(
-    found: Authority, headers: Mapping[str, str], method: str = "GET", path: str = "/version"
+    access: Authority, headers: Mapping[str, str], method: str = "GET", path: str = "/version"
 ) -> str:
     with pytest.raises(ApiError) as caught:
-        asked(found, headers, method, path)
+        asked(access, headers, method, path)
     return f"{caught.value.status} {caught.value.message}"
 
 
-def secret(found: Authority, token: Caller) -> str:
-    return found.state.users[token.userid].tokens[token.tokenid or ""].secret
+def secret(access: Authority, token: Caller) -> str:
+    return access.state.users[token.userid].tokens[token.tokenid or ""].secret
 
 
-def token_header(found: Authority, token: Caller) -> dict[str, str]:
-    return {"authorization": f"PVEAPIToken={token.authid}={secret(found, token)}"}
+def token_header(access: Authority, token: Caller) -> dict[str, str]:
+    return {"authorization": f"PVEAPIToken={token.authid}={secret(access, token)}"}
 
 
-def ticket(found: Authority, caller: Caller = ANN, age: int = 0) -> str:
-    return make_ticket(found.state.ticket_key, caller.userid, NOW - age)
+def ticket(access: Authority, caller: Caller = ANN, age: int = 0) -> str:
+    return make_ticket(access.state.ticket_key, caller.userid, NOW - age)
 
 
-def cookie(found: Authority, caller: Caller = ANN) -> dict[str, str]:
-    return {"cookie": f"PVEAuthCookie={quote(ticket(found, caller), safe='')}"}
+def cookie(access: Authority, caller: Caller = ANN) -> dict[str, str]:
+    return {"cookie": f"PVEAuthCookie={quote(ticket(access, caller), safe='')}"}
 
 
-def csrf(found: Authority, caller: Caller = ANN) -> dict[str, str]:
-    return {"csrfpreventiontoken": make_csrf_token(found.state.ticket_key, caller.userid, NOW)}
+def csrf(access: Authority, caller: Caller = ANN) -> dict[str, str]:
+    return {"csrfpreventiontoken": make_csrf_token(access.state.ticket_key, caller.userid, NOW)}
 
 
 @pytest.mark.parametrize(
@@ -190,10 +191,10 @@ def csrf(found: Authority, caller: Caller = ANN) -> dict[str, str]:
     ],
 )
 def test_a_token_may_be_written_in_several_ways(form: str) -> None:
-    found = authority()
-    header = form.format(id=ANN_TOKEN.authid, secret=secret(found, ANN_TOKEN))
+    access = authority()
+    header = form.format(id=ANN_TOKEN.authid, secret=secret(access, ANN_TOKEN))
 
-    assert asked(found, {"authorization": header}) == ANN_TOKEN
+    assert asked(access, {"authorization": header}) == ANN_TOKEN
 
 
 @pytest.mark.parametrize("escaped", [True, False])
@@ -209,10 +210,10 @@ def test_a_token_may_be_written_in_several_ways(form: str) -> None:
 def test_a_ticket_comes_as_cookie_or_in_the_authorization(
     header: str, form: str, escaped: bool
 ) -> None:
-    found = authority()
-    value = quote(ticket(found), safe="") if escaped else ticket(found)
+    access = authority()
+    value = quote(ticket(access), safe="") if escaped else ticket(access)
 
-    assert asked(found, {header: form.format(value)}) == ANN
+    assert asked(access, {header: form.format(value)}) == ANN
 
 
 @pytest.mark.parametrize(
@@ -231,79 +232,79 @@ def test_without_credentials_there_is_no_ticket(headers: dict[str, str]) -> None
 
 @pytest.mark.parametrize("method", ["POST", "PUT", "DELETE"])
 def test_a_change_with_a_ticket_needs_the_csrf_token(method: str) -> None:
-    found = authority()
+    access = authority()
 
-    assert asked(found, {**cookie(found), **csrf(found)}, method) == ANN
-    for headers in (cookie(found), {**cookie(found), **csrf(found, BOB)}):
+    assert asked(access, {**cookie(access), **csrf(access)}, method) == ANN
+    for headers in (cookie(access), {**cookie(access), **csrf(access, BOB)}):
         assert (
-            header_refusal(found, headers, method) == "401 Permission denied - invalid csrf token"
+            header_refusal(access, headers, method) == "401 Permission denied - invalid csrf token"
         )
 
 
 def test_root_may_upload() -> None:
-    found = authority()
+    access = authority()
 
-    assert asked(found, cookie(found, ROOT), "POST", UPLOAD) == ROOT
-
-
-def disabled(found: Authority) -> dict[str, str]:
-    update_user(found.state, ANN.userid, UserChange(enable=False))
-    return token_header(found, ANN_TOKEN)
+    assert asked(access, cookie(access, ROOT), "POST", UPLOAD) == ROOT
 
 
-def expired_user(found: Authority) -> dict[str, str]:
-    update_user(found.state, ANN.userid, UserChange(expire=NOW - 1))
-    return token_header(found, ANN_TOKEN)
+def disabled(access: Authority) -> dict[str, str]:
+    update_user(access.state, ANN.userid, UserChange(enable=False))
+    return token_header(access, ANN_TOKEN)
 
 
-def expired_token(found: Authority) -> dict[str, str]:
-    update_token(found.state, ANN_TOKEN, TokenChange(expire=NOW - 1))
-    return token_header(found, ANN_TOKEN)
+def expired_user(access: Authority) -> dict[str, str]:
+    update_user(access.state, ANN.userid, UserChange(expire=NOW - 1))
+    return token_header(access, ANN_TOKEN)
 
 
-def unknown_user(found: Authority) -> dict[str, str]:
+def expired_token(access: Authority) -> dict[str, str]:
+    update_token(access.state, ANN_TOKEN, TokenChange(expire=NOW - 1))
+    return token_header(access, ANN_TOKEN)
+
+
+def unknown_user(access: Authority) -> dict[str, str]:
     return {"authorization": "PVEAPIToken=eve@pve!some=1"}
 
 
-def unknown_token(found: Authority) -> dict[str, str]:
+def unknown_token(access: Authority) -> dict[str, str]:
     return {"authorization": "PVEAPIToken=ann@pve!gone=1"}
 
 
-def wrong_secret(found: Authority) -> dict[str, str]:
-    return {"authorization": f"PVEAPIToken={ANN_TOKEN.authid}={secret(found, ANN_FULL_TOKEN)}x"}
+def wrong_secret(access: Authority) -> dict[str, str]:
+    return {"authorization": f"PVEAPIToken={ANN_TOKEN.authid}={secret(access, ANN_FULL_TOKEN)}x"}
 
 
-def without_secret(found: Authority) -> dict[str, str]:
+def without_secret(access: Authority) -> dict[str, str]:
     return {"authorization": f"PVEAPIToken={ANN_TOKEN.authid}"}
 
 
-def not_a_token(found: Authority) -> dict[str, str]:
+def not_a_token(access: Authority) -> dict[str, str]:
     return {"authorization": "PVEAPIToken=ann@pve=1"}
 
 
-def old_ticket(found: Authority) -> dict[str, str]:
-    return {"cookie": f"PVEAuthCookie={ticket(found, age=7200)}"}
+def old_ticket(access: Authority) -> dict[str, str]:
+    return {"cookie": f"PVEAuthCookie={ticket(access, age=7200)}"}
 
 
-def ticket_of_nobody(found: Authority) -> dict[str, str]:
-    create_user(found.state, "eve@pve", UserChange())
-    headers = cookie(found, Caller("eve@pve"))
-    delete_user(found.state, "eve@pve")
+def ticket_of_nobody(access: Authority) -> dict[str, str]:
+    create_user(access.state, "eve@pve", UserChange())
+    headers = cookie(access, Caller("eve@pve"))
+    delete_user(access.state, "eve@pve")
     return headers
 
 
-def ticket_of_disabled(found: Authority) -> dict[str, str]:
-    disabled(found)
-    return cookie(found)
+def ticket_of_disabled(access: Authority) -> dict[str, str]:
+    disabled(access)
+    return cookie(access)
 
 
-def ticket_of_expired(found: Authority) -> dict[str, str]:
-    expired_user(found)
-    return cookie(found)
+def ticket_of_expired(access: Authority) -> dict[str, str]:
+    expired_user(access)
+    return cookie(access)
 
 
-def ticket_of_no_name(found: Authority) -> dict[str, str]:
-    return cookie(found, Caller("ann"))
+def ticket_of_no_name(access: Authority) -> dict[str, str]:
+    return cookie(access, Caller("ann"))
 
 
 REFUSALS: list[tuple[Case, str]] = [
@@ -328,18 +329,18 @@ REFUSALS: list[tuple[Case, str]] = [
 
 @pytest.mark.parametrize("case", [case for case, _ in REFUSALS])
 def test_9_1_does_not(case: Case) -> None:
-    found = authority()
+    access = authority()
 
-    assert header_refusal(found, case(found)) == "401 Authentication failed!"
+    assert header_refusal(access, case(access)) == "401 Authentication failed!"
 
 
 def test_credentials_do_not_show_in_texts() -> None:
-    found = authority()
-    headers = {**token_header(found, ANN_TOKEN), **csrf(found)}
+    access = authority()
+    headers = {**token_header(access, ANN_TOKEN), **csrf(access)}
 
     shown = repr(read_credentials("GET", "/version", headers))
 
-    assert secret(found, ANN_TOKEN) not in shown
+    assert secret(access, ANN_TOKEN) not in shown
     assert headers["csrfpreventiontoken"] not in shown
 
 

@@ -31,9 +31,9 @@ LOOK = {"VM.Audit": True}
 START = {"VM.Audit": True, "VM.PowerMgmt": True}
 
 
-def refusal(found: Authority, caller: Caller, path: str, *privs: str, any_of: bool = False) -> str:
+def refusal(access: Authority, caller: Caller, path: str, *privs: str, any_of: bool = False) -> str:
     with pytest.raises(ApiError) as caught:
-        found.check(caller, path, *privs, any_of=any_of)
+        access.check(caller, path, *privs, any_of=any_of)
     return f"{caught.value.status} {caught.value.message}"
 
 
@@ -145,15 +145,15 @@ def test_what_entries_give(
 
 
 def test_a_token_without_separation_is_its_user() -> None:
-    found = authority("/vms ann@pve Start")
+    access = authority("/vms ann@pve Start")
 
-    assert found.permissions(ANN_FULL_TOKEN, "/vms/100") == START
+    assert access.permissions(ANN_FULL_TOKEN, "/vms/100") == START
 
 
 def test_a_separated_token_has_what_both_it_and_its_user_have() -> None:
-    found = authority("/vms ann@pve Start", "/vms/100 ann@pve!narrow PVETemplateUser-")
+    access = authority("/vms ann@pve Start", "/vms/100 ann@pve!narrow PVETemplateUser-")
 
-    assert found.permissions(ANN_TOKEN, "/vms/100") == {"VM.Audit": False}
+    assert access.permissions(ANN_TOKEN, "/vms/100") == {"VM.Audit": False}
 
 
 def test_a_separated_token_gains_nothing_from_the_groups_of_its_user() -> None:
@@ -163,9 +163,9 @@ def test_a_separated_token_gains_nothing_from_the_groups_of_its_user() -> None:
 def test_a_separated_token_keeps_what_pools_give_to_both() -> None:
     entries = ("/pool/web ann@pve Start", "/pool/web ann@pve!narrow Look")
 
-    found = authority(*entries, pools={"web": {"/vms/100"}})
+    access = authority(*entries, pools={"web": {"/vms/100"}})
 
-    assert found.permissions(ANN_TOKEN, "/vms/100") == {"VM.Audit": False}
+    assert access.permissions(ANN_TOKEN, "/vms/100") == {"VM.Audit": False}
 
 
 def test_root_passes_everything() -> None:
@@ -173,10 +173,10 @@ def test_root_passes_everything() -> None:
 
 
 def test_a_separated_token_of_root_has_its_own_entries_and_no_more() -> None:
-    found = authority("/vms root@pam!all Start")
+    access = authority("/vms root@pam!all Start")
 
-    assert found.permissions(ROOT_TOKEN, "/vms/100") == START
-    assert found.permissions(ROOT_TOKEN, "/nodes") == {}
+    assert access.permissions(ROOT_TOKEN, "/vms/100") == START
+    assert access.permissions(ROOT_TOKEN, "/nodes") == {}
 
 
 def test_a_path_that_cannot_be_written_gives_nothing() -> None:
@@ -184,9 +184,9 @@ def test_a_path_that_cannot_be_written_gives_nothing() -> None:
 
 
 def test_a_very_deep_path_inherits_like_any_other() -> None:
-    found = authority("/ ann@pve Look", "/vms @night Start")
+    access = authority("/ ann@pve Look", "/vms @night Start")
 
-    assert found.permissions(ANN, "/vms" + "/x" * 100_000) == LOOK
+    assert access.permissions(ANN, "/vms" + "/x" * 100_000) == LOOK
 
 
 def test_a_privilege_that_the_profile_does_not_know_is_a_mistake_even_for_root() -> None:
@@ -305,12 +305,12 @@ def test_taking_all_entries_back_leaves_nothing_behind(found: list[str]) -> None
 
 
 def test_one_sees_oneself_and_ones_own_tokens() -> None:
-    found = authority("/vms ann@pve Look")
+    access = authority("/vms ann@pve Look")
 
-    assert permissions_shown(found, ANN, None, None) == {"/vms": {"VM.Audit": 1}}
-    assert permissions_shown(found, ANN, "ann@pve", None) == {"/vms": {"VM.Audit": 1}}
-    assert permissions_shown(found, ANN, "ann@pve!full", None) == {"/vms": {"VM.Audit": 1}}
-    assert permissions_shown(found, ANN, "ann@pve!narrow", None) == {}
+    assert permissions_shown(access, ANN, None, None) == {"/vms": {"VM.Audit": 1}}
+    assert permissions_shown(access, ANN, "ann@pve", None) == {"/vms": {"VM.Audit": 1}}
+    assert permissions_shown(access, ANN, "ann@pve!full", None) == {"/vms": {"VM.Audit": 1}}
+    assert permissions_shown(access, ANN, "ann@pve!narrow", None) == {}
 
 
 def test_a_name_that_nobody_can_have_holds_nothing() -> None:
@@ -319,11 +319,11 @@ def test_a_name_that_nobody_can_have_holds_nothing() -> None:
 
 
 def test_a_page_offers_by_area() -> None:
-    found = authority(
+    access = authority(
         "/ ann@pve PVEAuditor", "/pool/web ann@pve PVEAdmin", "/vms ann@pve Administrator"
     )
 
-    offered = capabilities(found, ANN)
+    offered = capabilities(access, ANN)
 
     assert offered["dc"] == {"SDN.Audit": 1, "Sys.Audit": 1}
     assert offered["nodes"] == {"Sys.Audit": 1}

@@ -66,13 +66,13 @@ ACL = {"check": ["perm-modify", "{path}"]}
 
 
 def answer(
-    found: Authority,
+    access: Authority,
     block: Mapping[str, object] | None,
     caller: Caller | None,
     params: Mapping[str, object] | None = None,
 ) -> str:
     try:
-        rule(block)(found, caller, params or {})
+        rule(block)(access, caller, params or {})
     except ApiError as error:
         return f"{error.status} {error.message}"
     return PASSES
@@ -123,9 +123,9 @@ STAFF = "/access/groups/staff ann@pve PVEUserAdmin"
 def test_who_may_update_a_user(
     entries: list[str], params: dict[str, object], expected: str
 ) -> None:
-    found = authority(*entries)
+    access = authority(*entries)
 
-    assert answer(found, UPDATE_USER, ANN, {"userid": "bob@pve", **params}) == expected
+    assert answer(access, UPDATE_USER, ANN, {"userid": "bob@pve", **params}) == expected
 
 
 @pytest.mark.parametrize(

@@ -14,9 +14,9 @@ from lab.tests.worlds import NAME, door, small_world
 ADA = Caller("ada@pve")
 
 
-def refused(asked: MemoryDoor, method: str, path: str, **params: object) -> ApiError:
+def refused(api: MemoryDoor, method: str, path: str, **params: object) -> ApiError:
     with pytest.raises(ApiError) as caught:
-        asked.call(method, path, **params)
+        api.call(method, path, **params)
     return caught.value
 
 

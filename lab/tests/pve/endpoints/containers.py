@@ -18,10 +18,10 @@ CT = f"{LXC}/200"
 TEMPLATE = "local:vztmpl/debian-13.tar.gz"
 
 
-def put_template(asked: MemoryDoor, name: str = "debian-13.tar.gz", content: bytes = b"") -> str:
+def put_template(api: MemoryDoor, name: str = "debian-13.tar.gz", content: bytes = b"") -> str:
     """Put an archive of a system on every host; returns the name of the volume."""
     content = content or system_archive("debian", "13")
-    cluster = asked.cluster
+    cluster = api.cluster
     blob = cluster.around.blobs.put(content)
     for host in cluster.state.hosts.values():
         new = space.NewVolume(
@@ -38,51 +38,51 @@ def with_template(profile: str = "9.1", hosts: int = 3) -> MemoryDoor:
     return template
 
 
-def made(asked: MemoryDoor, vmid: int = 200, /, **settings: object) -> Guest:
+def made(api: MemoryDoor, vmid: int = 200, /, **settings: object) -> Guest:
     """A container that is there."""
     given = {"rootfs": "local-zfs:8", "hostname": "web", **settings}
-    upid = asked.post(LXC, vmid=vmid, ostemplate=TEMPLATE, **given)
-    assert asked.done(upid) == "OK"
-    return asked.cluster.state.guests[vmid]
+    upid = api.post(LXC, vmid=vmid, ostemplate=TEMPLATE, **given)
+    assert api.done(upid) == "OK"
+    return api.cluster.state.guests[vmid]
 
 
 def one_container(profile: str = "9.1", /, **settings: object) -> MemoryDoor:
     """A cluster with container 200."""
-    asked = with_template(profile)
-    made(asked, **settings)
-    return asked
+    api = with_template(profile)
+    made(api, **settings)
+    return api
 
 
 def running_container(**settings: object) -> MemoryDoor:
     """A cluster with container 200, running."""
-    asked = one_container(**settings)
-    assert asked.done(asked.post(f"{CT}/status/start")) == "OK"
-    return asked
+    api = one_container(**settings)
+    assert api.done(api.post(f"{CT}/status/start")) == "OK"
+    return api
 
 
-def values(asked: MemoryDoor, vmid: int = 200) -> dict[str, str]:
+def values(api: MemoryDoor, vmid: int = 200) -> dict[str, str]:
     """What is written down of a container."""
-    return asked.cluster.state.guests[vmid].config.values
+    return api.cluster.state.guests[vmid].config.values
 
 
-def shown(asked: MemoryDoor, path: str, **params: object) -> dict[str, object]:
+def shown(api: MemoryDoor, path: str, **params: object) -> dict[str, object]:
     """An object that the API answers."""
-    return cast("dict[str, object]", asked.get(path, **params))
+    return cast("dict[str, object]", api.get(path, **params))
 
 
-def rows(asked: MemoryDoor, path: str, **params: object) -> list[dict[str, object]]:
+def rows(api: MemoryDoor, path: str, **params: object) -> list[dict[str, object]]:
     """Rows that the API answers."""
-    return cast("list[dict[str, object]]", asked.get(path, **params))
+    return cast("list[dict[str, object]]", api.get(path, **params))
 
 
-def refused(asked: MemoryDoor, method: str, path: str, **params: object) -> ApiError:
+def refused(api: MemoryDoor, method: str, path: str, **params: object) -> ApiError:
     """How a request is refused."""
     with pytest.raises(ApiError) as caught:
-        asked.call(method, path, **params)
+        api.call(method, path, **params)
     return caught.value
 
 
-def volumes(asked: MemoryDoor, content: str = "rootdir") -> list[str]:
+def volumes(api: MemoryDoor, content: str = "rootdir") -> list[str]:
     """Names of volumes of a kind, sorted."""
-    found = asked.cluster.state.volumes.values()
+    found = api.cluster.state.volumes.values()
     return sorted(one.id for one in found if one.content == content)

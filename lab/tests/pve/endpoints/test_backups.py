@@ -73,9 +73,9 @@ def test_days_and_a_time_are_a_schedule() -> None:
 
     api.post(JOBS, id="nightly", starttime="21:30", dow="sat,sun", all=1)
 
-    found = api.get(JOB)
-    assert found["schedule"] == "sat,sun 21:30"
-    assert "starttime" not in found
+    reply = api.get(JOB)
+    assert reply["schedule"] == "sat,sun 21:30"
+    assert "starttime" not in reply
 
 
 def test_a_job_without_a_name_gets_one() -> None:
@@ -148,14 +148,14 @@ def test_guests_are_chosen_in_one_way_at_a_time() -> None:
 
     api.put(JOB, vmid="100,101", delete="mailto")
 
-    found = api.get(JOB)
-    assert found["vmid"] == "100,101"
-    assert "all" not in found
-    assert "mailto" not in found
+    reply = api.get(JOB)
+    assert reply["vmid"] == "100,101"
+    assert "all" not in reply
+    assert "mailto" not in reply
     api.put(JOB, all=1)
-    found = api.get(JOB)
-    assert found["all"] == 1
-    assert "vmid" not in found
+    reply = api.get(JOB)
+    assert reply["all"] == 1
+    assert "vmid" not in reply
 
 
 def test_volumes_of_a_job_are_told_with_the_reason() -> None:
@@ -166,12 +166,12 @@ def test_volumes_of_a_job_are_told_with_the_reason() -> None:
     container(api).config.values["mp0"] = "local-zfs:subvol-200-disk-1,mp=/data"
     api.post(JOBS, id="nightly", schedule="daily", vmid="100,200,999")
 
-    found = api.get(f"{JOB}/included_volumes")
+    reply = api.get(f"{JOB}/included_volumes")
 
-    assert promised(api, "GET", "/cluster/backup/{id}/included_volumes", found) == []
+    assert promised(api, "GET", "/cluster/backup/{id}/included_volumes", reply) == []
     assert [
         [(child["id"], child["included"], child["reason"]) for child in guest.get("children", [])]
-        for guest in found["children"]
+        for guest in reply["children"]
     ] == [
         [("100:scsi0", 1, "enabled"), ("100:scsi1", 0, "disabled")],
         [("200:rootfs", 1, "rootfs"), ("200:mp0", 0, "disabled")],

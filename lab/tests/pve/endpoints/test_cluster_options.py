@@ -28,12 +28,12 @@ def test_settings_of_several_values_are_taken_apart(lab: MemoryDoor) -> None:
         keyboard="de",
         description="wool",
     )
-    found = lab.get(OPTIONS)
-    assert found["migration"] == {"type": "insecure", "network": "10.0.0.0/8"}
-    assert found["crs"] == {"ha": "static", "ha-rebalance-on-start": 1}
-    assert found["next-id"] == {"lower": "200", "upper": "300"}
-    assert (found["bwlimit"], found["keyboard"]) == ("clone=100", "de")
-    assert found["description"] == "wool\n"
+    reply = lab.get(OPTIONS)
+    assert reply["migration"] == {"type": "insecure", "network": "10.0.0.0/8"}
+    assert reply["crs"] == {"ha": "static", "ha-rebalance-on-start": 1}
+    assert reply["next-id"] == {"lower": "200", "upper": "300"}
+    assert (reply["bwlimit"], reply["keyboard"]) == ("clone=100", "de")
+    assert reply["description"] == "wool\n"
     assert lab.get("/cluster/nextid") == "200"
 
 
@@ -50,10 +50,10 @@ def test_tags_are_those_in_sight_and_those_of_the_cluster(lab: MemoryDoor) -> No
         "user-tag-access": "user-allow=existing,user-allow-list=grass;hay",
     }
     assert lab.reply("PUT", OPTIONS, dict(settings)).status == 200
-    found = lab.get(OPTIONS)
-    assert found["allowed-tags"] == ["grass", "hay", "shepherd", "white", "wool"]
-    assert found["registered-tags"] == ["shepherd"]
-    assert found["user-tag-access"]["user-allow-list"] == ["grass", "hay"]
+    reply = lab.get(OPTIONS)
+    assert reply["allowed-tags"] == ["grass", "hay", "shepherd", "white", "wool"]
+    assert reply["registered-tags"] == ["shepherd"]
+    assert reply["user-tag-access"]["user-allow-list"] == ["grass", "hay"]
 
 
 def test_others_see_little(lab: MemoryDoor) -> None:

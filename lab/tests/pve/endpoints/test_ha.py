@@ -15,17 +15,17 @@ RESOURCES, GROUPS, RULES = "/cluster/ha/resources", "/cluster/ha/groups", "/clus
 
 @pytest.fixture
 def nine() -> MemoryDoor:
-    found = door()
+    api = door()
     for vmid in (100, 101, 102):
-        put_guest(found, vmid, onboot="1")
-    return found
+        put_guest(api, vmid, onboot="1")
+    return api
 
 
 @pytest.fixture
 def eight() -> MemoryDoor:
-    found = door(small_world("8.4"))
-    put_guest(found, 100)
-    return found
+    api = door(small_world("8.4"))
+    put_guest(api, 100)
+    return api
 
 
 def test_a_number_is_enough_of_a_name(nine: MemoryDoor) -> None:
@@ -37,8 +37,8 @@ def test_a_number_is_enough_of_a_name(nine: MemoryDoor) -> None:
 def test_a_resource_is_changed_and_deleted(nine: MemoryDoor) -> None:
     nine.post(RESOURCES, sid="vm:100", comment="x")
     nine.put(f"{RESOURCES}/vm:100", state="disabled", delete="comment")
-    found = nine.get(f"{RESOURCES}/vm:100")
-    assert (found["state"], "comment" in found) == ("disabled", False)
+    reply = nine.get(f"{RESOURCES}/vm:100")
+    assert (reply["state"], "comment" in reply) == ("disabled", False)
     nine.delete(f"{RESOURCES}/vm:100")
     assert nine.get(RESOURCES) == []
 
@@ -141,9 +141,9 @@ def test_options_that_cannot_be_deleted(nine: MemoryDoor) -> None:
 
 def test_groups_work_on_eight(eight: MemoryDoor) -> None:
     eight.post(GROUPS, group="gg", nodes="pve1:2,pve2", restricted=1)
-    found = eight.get(f"{GROUPS}/gg")
-    del found["digest"]
-    assert found == {"group": "gg", "type": "group", "nodes": "pve1:2,pve2", "restricted": 1}
+    reply = eight.get(f"{GROUPS}/gg")
+    del reply["digest"]
+    assert reply == {"group": "gg", "type": "group", "nodes": "pve1:2,pve2", "restricted": 1}
     eight.post(RESOURCES, sid="vm:100", group="gg")
     assert _rows(eight, RESOURCES)[0]["group"] == "gg"
     with pytest.raises(ApiError, match="delete ha group failed: ha group is used by service"):
@@ -184,8 +184,8 @@ def test_a_rule_is_told_in_one_form(nine: MemoryDoor) -> None:
     nine.post(
         RULES, rule="rr", type="node-affinity", nodes="pve2,pve1:3", resources="vm:101,vm:100"
     )
-    found = nine.get(f"{RULES}/rr")
-    assert (found["nodes"], found["resources"], found["order"]) == (
+    reply = nine.get(f"{RULES}/rr")
+    assert (reply["nodes"], reply["resources"], reply["order"]) == (
         "pve1:3,pve2",
         "vm:100,vm:101",
         1,
@@ -292,5 +292,5 @@ def test_the_state_tells_quorum_master_hosts_and_resources(nine: MemoryDoor) -> 
     assert status["manager_status"]["master_node"] == "pve1"
 
 
-def _rows(found: MemoryDoor, path: str, **params: object) -> list[dict[str, object]]:
-    return found.get(path.removesuffix("?"), **params)
+def _rows(api: MemoryDoor, path: str, **params: object) -> list[dict[str, object]]:
+    return api.get(path.removesuffix("?"), **params)

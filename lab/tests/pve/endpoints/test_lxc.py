@@ -32,16 +32,16 @@ ONLY_NESTING = (
 
 
 def test_a_container_gets_what_nobody_chose() -> None:
-    asked = with_template()
+    api = with_template()
 
-    made(asked, hostname="web", net0=NIC, cores=2, tags="B;a")
+    made(api, hostname="web", net0=NIC, cores=2, tags="B;a")
 
-    found = shown(asked, f"{CT}/config")
-    net = str(found.pop("net0"))
+    reply = shown(api, f"{CT}/config")
+    net = str(reply.pop("net0"))
     assert net.startswith("name=eth0,bridge=vmbr0,hwaddr=BC:24:11:")
     assert net.endswith(",ip=dhcp,type=veth")
-    found.pop("digest")
-    assert found == {
+    reply.pop("digest")
+    assert reply == {
         "arch": "amd64",
         "cores": 2,
         "hostname": "web",
@@ -55,31 +55,31 @@ def test_a_container_gets_what_nobody_chose() -> None:
 
 
 def test_the_id_is_taken_and_locked_while_a_worker_is_busy() -> None:
-    asked = with_template()
+    api = with_template()
 
-    asked.post(LXC, vmid=200, ostemplate=TEMPLATE, rootfs="thin:2")
+    api.post(LXC, vmid=200, ostemplate=TEMPLATE, rootfs="thin:2")
 
-    assert shown(asked, f"{CT}/status/current")["lock"] == "create"
-    error = refused(asked, "POST", LXC, vmid=200, ostemplate=TEMPLATE, rootfs="thin:2")
+    assert shown(api, f"{CT}/status/current")["lock"] == "create"
+    error = refused(api, "POST", LXC, vmid=200, ostemplate=TEMPLATE, rootfs="thin:2")
     assert (error.status, error.message) == (500, "CT 200 already exists on node 'pve1'")
 
 
 def test_without_a_root_four_gibibytes_are_made() -> None:
-    asked = with_template()
-    upid = asked.post(LXC, vmid=200, ostemplate=TEMPLATE, storage="thin")
+    api = with_template()
+    upid = api.post(LXC, vmid=200, ostemplate=TEMPLATE, storage="thin")
 
-    assert asked.done(upid) == "OK"
+    assert api.done(upid) == "OK"
 
-    assert values(asked)["rootfs"] == "thin:vm-200-disk-0,size=4G"
+    assert values(api)["rootfs"] == "thin:vm-200-disk-0,size=4G"
 
 
 def test_an_archive_that_is_none_fails_as_tar_does() -> None:
-    asked = with_template()
-    broken = put_template(asked, "x.tar.gz", b"no archive at all")
+    api = with_template()
+    broken = put_template(api, "x.tar.gz", b"no archive at all")
 
-    upid = asked.post(LXC, vmid=200, ostemplate=broken, rootfs="thin:1")
+    upid = api.post(LXC, vmid=200, ostemplate=broken, rootfs="thin:1")
 
-    status = asked.done(upid)
+    status = api.done(upid)
     assert status.startswith(
         "unable to create CT 200 - command 'lxc-usernsexec -m u:0:100000:65536"
     )
@@ -94,13 +94,13 @@ def test_only_templates_can_be_unpacked() -> None:
 
 
 def test_a_fault_of_a_storage_ends_the_task() -> None:
-    asked = with_template()
-    asked.world.faults.add(Fault(Point.ALLOCATE, Effect.FAIL, {"vmid": "200"}))
+    api = with_template()
+    api.world.faults.add(Fault(Point.ALLOCATE, Effect.FAIL, {"vmid": "200"}))
 
-    upid = asked.post(LXC, vmid=200, ostemplate=TEMPLATE, rootfs="thin:1")
+    upid = api.post(LXC, vmid=200, ostemplate=TEMPLATE, rootfs="thin:1")
 
     expected = "unable to create CT 200 - cfs-lock 'storage-thin' error: got lock request timeout"
-    assert asked.done(upid) == expected
+    assert api.done(upid) == expected
 
 
 @pytest.mark.parametrize(
@@ -127,14 +127,14 @@ def test_a_fault_of_a_storage_ends_the_task() -> None:
 def test_what_cannot_be_made_is_refused_at_once(
     settings: dict[str, object], status: int, message: str, errors: dict[str, str]
 ) -> None:
-    asked = with_template()
+    api = with_template()
     given: dict[str, object] = {"vmid": 200, "ostemplate": TEMPLATE, **settings}
 
-    error = refused(asked, "POST", LXC, **given)
+    error = refused(api, "POST", LXC, **given)
 
     assert (error.status, error.errors) == (status, errors)
     assert error.message.startswith(message)
-    assert 200 not in asked.cluster.state.guests
+    assert 200 not in api.cluster.state.guests
 
 
 def test_restoring_is_not_there() -> None:
@@ -144,22 +144,22 @@ def test_restoring_is_not_there() -> None:
 
 
 def test_a_container_can_start_join_a_pool_and_be_managed_at_once() -> None:
-    asked = with_template()
-    asked.cluster.state.resource_pools["web"] = ResourcePool("web")
+    api = with_template()
+    api.cluster.state.resource_pools["web"] = ResourcePool("web")
 
-    guest = made(asked, start=1, pool="web", ha__managed=1)
+    guest = made(api, start=1, pool="web", ha__managed=1)
 
     assert guest.is_running
-    assert asked.cluster.state.resource_pools["web"].guests == [200]
-    assert asked.cluster.state.ha_resources["ct:200"].options == {"state": "started"}
-    types = [task.type for task in asked.cluster.state.tasks.values()]
+    assert api.cluster.state.resource_pools["web"].guests == [200]
+    assert api.cluster.state.ha_resources["ct:200"].options == {"state": "started"}
+    types = [task.type for task in api.cluster.state.tasks.values()]
     assert types == ["vzcreate", "vzstart"]
 
 
 def test_root_makes_privileged_containers() -> None:
-    asked = one_container(unprivileged=0)
+    api = one_container(unprivileged=0)
 
-    assert "unprivileged" not in values(asked)
+    assert "unprivileged" not in values(api)
 
 
 @pytest.mark.parametrize(
@@ -206,11 +206,11 @@ def test_root_makes_privileged_containers() -> None:
 def test_who_lacks_a_right_is_told_which(
     rights: list[tuple[str, str]], settings: dict[str, object], message: str
 ) -> None:
-    asked = with_template()
-    asked.post("/access/users", userid="somebody@pve")
+    api = with_template()
+    api.post("/access/users", userid="somebody@pve")
     for path, privileges in rights:
-        somebody(asked, path, *privileges.split())
-    user = asked.as_caller(Caller("somebody@pve"))
+        somebody(api, path, *privileges.split())
+    user = api.as_caller(Caller("somebody@pve"))
     given: dict[str, object] = {"vmid": 200, "ostemplate": TEMPLATE, **settings}
 
     error = refused(user, "POST", LXC, **given)
@@ -219,11 +219,11 @@ def test_who_lacks_a_right_is_told_which(
 
 
 def test_the_list_shows_what_one_may_see() -> None:
-    asked = running_container(memory=1024, cores=2)
-    made(asked, 201)
+    api = running_container(memory=1024, cores=2)
+    made(api, 201)
 
-    everything = rows(asked, LXC)
-    user = somebody(asked, "/vms/201", "VM.Audit")
+    everything = rows(api, LXC)
+    user = somebody(api, "/vms/201", "VM.Audit")
 
     assert [(row["vmid"], row["status"]) for row in everything] == [
         (200, "running"),
@@ -237,24 +237,24 @@ def test_the_list_shows_what_one_may_see() -> None:
 
 
 def test_destroying_takes_everything_along() -> None:
-    asked = one_container(mp0="thin:1,mp=/srv")
-    state = asked.cluster.state
+    api = one_container(mp0="thin:1,mp=/srv")
+    state = api.cluster.state
     state.resource_pools["web"] = ResourcePool("web", guests=[200])
     state.ha_resources["ct:200"] = Section("ct:200", "ct")
     state.backup_jobs["nightly"] = Section("nightly", "vzdump", {"vmid": "100,200"})
     state.replication["200-0"] = Section("200-0", "local")
-    somebody(asked, "/vms/200", "VM.Audit")
+    somebody(api, "/vms/200", "VM.Audit")
 
-    upid = asked.delete(CT, purge=1)
+    upid = api.delete(CT, purge=1)
 
-    assert asked.done(upid) == "OK"
+    assert api.done(upid) == "OK"
     assert state.guests == {}
-    assert volumes(asked) == []
+    assert volumes(api) == []
     assert state.resource_pools["web"].guests == []
     assert state.ha_resources == {}
     assert state.replication == {}
     assert state.backup_jobs["nightly"].options == {"vmid": "100"}
-    assert rows(asked, "/access/acl") == []
+    assert rows(api, "/access/acl") == []
     log = state.tasks[str(upid)].log
     assert "NOTE: removed CT 200 from HA resource configuration." in log
 
@@ -273,41 +273,41 @@ def test_destroying_takes_everything_along() -> None:
     ],
 )
 def test_what_is_still_needed_is_not_destroyed(prepare: str, message: str) -> None:
-    asked = one_container()
-    state = asked.cluster.state
+    api = one_container()
+    state = api.cluster.state
     match prepare:
         case "protection":
-            values(asked)["protection"] = "1"
+            values(api)["protection"] = "1"
         case "lock":
-            values(asked)["lock"] = "backup"
+            values(api)["lock"] = "backup"
         case "ha":
             state.ha_resources["ct:200"] = Section("ct:200", "ct")
         case "replication":
             state.replication["200-0"] = Section("200-0", "local")
         case _:
-            asked.done(asked.post(f"{CT}/status/start"))
+            api.done(api.post(f"{CT}/status/start"))
 
-    error = refused(asked, "DELETE", CT)
+    error = refused(api, "DELETE", CT)
 
     assert (error.status, error.message) == (500, message)
 
 
 def test_force_stops_what_runs() -> None:
-    asked = running_container()
+    api = running_container()
 
-    upid = asked.delete(CT, force=1)
+    upid = api.delete(CT, force=1)
 
-    assert asked.done(upid) == "OK"
-    assert "forced to stop CT 200 before destroying!" in asked.cluster.state.tasks[str(upid)].log
+    assert api.done(upid) == "OK"
+    assert "forced to stop CT 200 before destroying!" in api.cluster.state.tasks[str(upid)].log
 
 
 def test_disks_that_nobody_names_go_when_that_is_asked_for() -> None:
-    asked = one_container(mp0="thin:1,mp=/srv")
-    del values(asked)["mp0"]
+    api = one_container(mp0="thin:1,mp=/srv")
+    del values(api)["mp0"]
 
-    asked.done(asked.delete(CT, destroy__unreferenced__disks=1))
+    api.done(api.delete(CT, destroy__unreferenced__disks=1))
 
-    assert volumes(asked) == []
+    assert volumes(api) == []
 
 
 MODIFIED = "detected modified configuration - file changed by other user? Try again."
@@ -318,44 +318,44 @@ def pending(asked_rows: list[dict[str, object]], key: str) -> dict[str, object]:
 
 
 def test_a_stopped_container_takes_everything_at_once() -> None:
-    asked = one_container()
+    api = one_container()
 
-    answer = asked.put(f"{CT}/config", memory=1024, cpulimit="1.5", description="sheep\nand more")
+    answer = api.put(f"{CT}/config", memory=1024, cpulimit="1.5", description="sheep\nand more")
 
     assert answer is None
-    found = shown(asked, f"{CT}/config")
-    assert (found["memory"], found["cpulimit"]) == (1024, "1.5")
-    assert found["description"] == "sheep\nand more\n"
+    reply = shown(api, f"{CT}/config")
+    assert (reply["memory"], reply["cpulimit"]) == (1024, "1.5")
+    assert reply["description"] == "sheep\nand more\n"
 
 
 def test_what_waits_can_be_taken_back() -> None:
-    asked = running_container()
-    asked.put(f"{CT}/config", tty=4)
+    api = running_container()
+    api.put(f"{CT}/config", tty=4)
 
-    asked.put(f"{CT}/config", revert="tty")
+    api.put(f"{CT}/config", revert="tty")
 
-    assert [row["key"] for row in rows(asked, f"{CT}/pending") if "pending" in row] == []
+    assert [row["key"] for row in rows(api, f"{CT}/pending") if "pending" in row] == []
 
 
 def test_a_mount_point_that_goes_is_unused_and_then_destroyed() -> None:
-    asked = one_container(mp0="thin:2,mp=/srv")
+    api = one_container(mp0="thin:2,mp=/srv")
 
-    asked.put(f"{CT}/config", delete="mp0")
-    assert values(asked)["unused0"] == "thin:vm-200-disk-0"
-    asked.put(f"{CT}/config", delete="unused0")
+    api.put(f"{CT}/config", delete="mp0")
+    assert values(api)["unused0"] == "thin:vm-200-disk-0"
+    api.put(f"{CT}/config", delete="unused0")
 
-    assert "unused0" not in values(asked)
-    assert "thin:vm-200-disk-0" not in volumes(asked)
+    assert "unused0" not in values(api)
+    assert "thin:vm-200-disk-0" not in volumes(api)
 
 
 def test_a_volume_that_is_there_already_is_mounted_with_its_own_size() -> None:
-    asked = one_container(mp0="thin:2,mp=/srv")
-    asked.put(f"{CT}/config", delete="mp0")
+    api = one_container(mp0="thin:2,mp=/srv")
+    api.put(f"{CT}/config", delete="mp0")
 
-    asked.put(f"{CT}/config", mp1="thin:vm-200-disk-0,mp=/new")
+    api.put(f"{CT}/config", mp1="thin:vm-200-disk-0,mp=/new")
 
-    assert values(asked)["mp1"] == "thin:vm-200-disk-0,mp=/new,size=2G"
-    assert "unused0" not in values(asked)
+    assert values(api)["mp1"] == "thin:vm-200-disk-0,mp=/new,size=2G"
+    assert "unused0" not in values(api)
 
 
 @pytest.mark.parametrize(
@@ -410,19 +410,19 @@ def test_changes_that_cannot_be(
 
 
 def test_the_environment_is_shown_only_to_who_may_change_it() -> None:
-    asked = one_container(env="SECRET=wool")
-    user = somebody(asked, "/vms/200", "VM.Audit")
+    api = one_container(env="SECRET=wool")
+    user = somebody(api, "/vms/200", "VM.Audit")
 
-    assert shown(asked, f"{CT}/config")["env"] == "SECRET=wool"
+    assert shown(api, f"{CT}/config")["env"] == "SECRET=wool"
     assert "env" not in shown(user, f"{CT}/config")
     assert "env" not in [row["key"] for row in rows(user, f"{CT}/pending")]
 
 
 def test_settings_of_lxc_itself_are_shown() -> None:
-    asked = one_container()
-    asked.cluster.state.guests[200].config.raw = [["lxc.idmap", "u 0 100000 1000"]]
+    api = one_container()
+    api.cluster.state.guests[200].config.raw = [["lxc.idmap", "u 0 100000 1000"]]
 
-    assert shown(asked, f"{CT}/config")["lxc"] == [["lxc.idmap", "u 0 100000 1000"]]
+    assert shown(api, f"{CT}/config")["lxc"] == [["lxc.idmap", "u 0 100000 1000"]]
 
 
 STATIC = "name=eth0,bridge=vmbr0,ip=127.66.9.9/16,gw=127.66.0.1,ip6=fd00::9/64"
@@ -431,9 +431,9 @@ DOWN = "name=eth2,bridge=vmbr0,ip=dhcp,link_down=1"
 
 
 def test_addresses_are_those_that_were_given_and_those_of_the_network() -> None:
-    asked = running_container(net0=STATIC, net1=LEASED, net2=DOWN)
+    api = running_container(net0=STATIC, net1=LEASED, net2=DOWN)
 
-    found = {str(row["name"]): row for row in rows(asked, f"{CT}/interfaces")}
+    found = {str(row["name"]): row for row in rows(api, f"{CT}/interfaces")}
 
     assert list(found) == ["lo", "eth0", "eth1", "eth2"]
     assert found["lo"]["inet"] == "127.0.0.1/8"
@@ -454,22 +454,22 @@ def test_a_container_that_does_not_run_has_no_links() -> None:
 STATUS = f"{CT}/status"
 
 
-def status(asked: MemoryDoor) -> object:
-    return shown(asked, f"{STATUS}/current")["status"]
+def status(api: MemoryDoor) -> object:
+    return shown(api, f"{STATUS}/current")["status"]
 
 
-def managed(asked: MemoryDoor) -> MemoryDoor:
-    asked.cluster.state.ha_resources["ct:200"] = Section("ct:200", "ct", {"state": "stopped"})
-    return asked
+def managed(api: MemoryDoor) -> MemoryDoor:
+    api.cluster.state.ha_resources["ct:200"] = Section("ct:200", "ct", {"state": "stopped"})
+    return api
 
 
 @pytest.mark.parametrize(("action", "params"), [("stop", {}), ("shutdown", {"timeout": 30})])
 def test_a_container_stops(action: str, params: dict[str, object]) -> None:
-    asked = running_container()
+    api = running_container()
 
-    assert asked.done(asked.post(f"{STATUS}/{action}", **params)) == "OK"
+    assert api.done(api.post(f"{STATUS}/{action}", **params)) == "OK"
 
-    assert status(asked) == "stopped"
+    assert status(api) == "stopped"
 
 
 @pytest.mark.parametrize(
@@ -493,57 +493,57 @@ def test_what_runs_cannot_start() -> None:
 
 
 def test_a_container_that_became_a_template_does_not_come_back() -> None:
-    asked = running_container()
-    asked.put(f"{CT}/config", template=1)
+    api = running_container()
+    api.put(f"{CT}/config", template=1)
 
-    assert asked.done(asked.post(f"{STATUS}/reboot")) == "startup for container '200' failed"
-    assert status(asked) == "stopped"
+    assert api.done(api.post(f"{STATUS}/reboot")) == "startup for container '200' failed"
+    assert status(api) == "stopped"
 
 
 def test_quotas_are_not_for_unprivileged_containers() -> None:
-    asked = one_container(rootfs="thin:1,quota=1")
+    api = one_container(rootfs="thin:1,quota=1")
 
-    done = asked.done(asked.post(f"{STATUS}/start"))
+    done = api.done(api.post(f"{STATUS}/start"))
 
     assert done == "Quotas are not supported by unprivileged containers."
 
 
 def test_a_container_whose_bridge_is_not_there_does_not_start() -> None:
-    asked = one_container(net0="name=eth0,bridge=vmbr9")
+    api = one_container(net0="name=eth0,bridge=vmbr9")
 
-    upid = asked.post(f"{STATUS}/start")
+    upid = api.post(f"{STATUS}/start")
 
-    assert asked.done(upid) == "startup for container '200' failed"
-    assert asked.cluster.state.tasks[str(upid)].log[0] == "bridge 'vmbr9' does not exist"
+    assert api.done(upid) == "startup for container '200' failed"
+    assert api.cluster.state.tasks[str(upid)].log[0] == "bridge 'vmbr9' does not exist"
 
 
 def test_a_fault_keeps_a_container_from_starting() -> None:
-    asked = one_container()
-    asked.world.faults.add(Fault(Point.BOOT, Effect.FAIL, {"vmid": "200"}))
+    api = one_container()
+    api.world.faults.add(Fault(Point.BOOT, Effect.FAIL, {"vmid": "200"}))
 
-    assert asked.done(asked.post(f"{STATUS}/start")) == "startup for container '200' failed"
+    assert api.done(api.post(f"{STATUS}/start")) == "startup for container '200' failed"
 
 
 def test_a_reboot_kills_what_does_not_stop_and_starts_it_again() -> None:
-    asked = running_container()
-    asked.world.faults.add(Fault(Point.SHUTDOWN, Effect.HANG))
-    before = shown(asked, f"{STATUS}/current")["pid"]
+    api = running_container()
+    api.world.faults.add(Fault(Point.SHUTDOWN, Effect.HANG))
+    before = shown(api, f"{STATUS}/current")["pid"]
 
-    assert asked.done(asked.post(f"{STATUS}/reboot", timeout=3)) == "OK"
+    assert api.done(api.post(f"{STATUS}/reboot", timeout=3)) == "OK"
 
-    assert status(asked) == "running"
-    assert shown(asked, f"{STATUS}/current")["pid"] != before
+    assert status(api) == "running"
+    assert shown(api, f"{STATUS}/current")["pid"] != before
 
 
 def test_two_at_once_wait_for_each_other_up_to_ten_seconds() -> None:
-    asked = running_container()
-    asked.world.faults.add(Fault(Point.SHUTDOWN, Effect.HANG))
-    asked.post(f"{STATUS}/shutdown", timeout=60)
+    api = running_container()
+    api.world.faults.add(Fault(Point.SHUTDOWN, Effect.HANG))
+    api.post(f"{STATUS}/shutdown", timeout=60)
 
-    second = asked.post(f"{STATUS}/stop")
+    second = api.post(f"{STATUS}/stop")
 
     expected = "can't lock file '/var/lock/lxc/pve-config-200.conf' - got timeout"
-    assert asked.done(second) == expected
+    assert api.done(second) == expected
 
 
 def test_what_high_availability_manages_is_only_asked_for() -> None:
@@ -576,26 +576,26 @@ def test_a_shutdown_by_high_availability_is_not_overruled() -> None:
 def test_a_container_may_bring_its_network_up_late_or_never(
     effect: Effect, later: list[str]
 ) -> None:
-    asked = one_container(net0="name=eth0,bridge=vmbr0,ip=dhcp")
-    asked.world.faults.add(Fault(Point.BOOT, effect, seconds=600))
+    api = one_container(net0="name=eth0,bridge=vmbr0,ip=dhcp")
+    api.world.faults.add(Fault(Point.BOOT, effect, seconds=600))
 
     def links() -> list[str]:
-        rows = asked.get("/nodes/pve1/lxc/200/interfaces")
+        rows = api.get("/nodes/pve1/lxc/200/interfaces")
         return [row["name"] for row in rows]  # type: ignore[attr-defined]
 
-    assert asked.done(asked.post(f"{STATUS}/start")) == "OK"
+    assert api.done(api.post(f"{STATUS}/start")) == "OK"
     first = links()
-    asked.world.advance(601)
+    api.world.advance(601)
     assert (first, links()) == (["lo"], later)
 
 
 @pytest.mark.parametrize(("size", "expected"), [("+2G", "10G"), ("12G", "12G"), ("8.5G", "8704M")])
 def test_a_root_grows(size: str, expected: str) -> None:
-    asked = running_container()
+    api = running_container()
 
-    assert asked.done(asked.put(f"{CT}/resize", disk="rootfs", size=size)) == "OK"
+    assert api.done(api.put(f"{CT}/resize", disk="rootfs", size=size)) == "OK"
 
-    assert values(asked)["rootfs"] == f"local-zfs:subvol-200-disk-0,size={expected}"
+    assert values(api)["rootfs"] == f"local-zfs:subvol-200-disk-0,size={expected}"
 
 
 @pytest.mark.parametrize(
@@ -613,8 +613,8 @@ def test_what_does_not_grow_is_refused(params: dict[str, object], message: str) 
 
 
 def test_growing_needs_a_right_on_the_storage() -> None:
-    asked = one_container()
-    user = somebody(asked, "/vms/200", "VM.Config.Disk", "VM.Config.Options")
+    api = one_container()
+    user = somebody(api, "/vms/200", "VM.Config.Disk", "VM.Config.Options")
 
     error = refused(user, "PUT", f"{CT}/resize", disk="rootfs", size="+1G")
 

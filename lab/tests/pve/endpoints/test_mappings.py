@@ -21,8 +21,8 @@ def lab() -> MemoryDoor:
 def test_a_mapping_is_changed_and_deleted(lab: MemoryDoor) -> None:
     lab.post(PCI, id="gpu", map=[CARD], description="cards")
     lab.put(f"{PCI}/gpu", map=[CARD], delete="description")
-    found = lab.get(f"{PCI}/gpu")
-    assert "description" not in found
+    reply = lab.get(f"{PCI}/gpu")
+    assert "description" not in reply
     lab.delete(f"{PCI}/gpu")
     lab.delete(f"{PCI}/gpu")
     assert lab.get(PCI) == []

@@ -15,10 +15,10 @@ NETWORK = "/nodes/pve1/network"
 @pytest.fixture
 def lab() -> MemoryDoor:
     """The API; pve1 has two more cards than it uses."""
-    found = door()
+    api = door()
     for card in ("eno2", "eno3"):
-        found.cluster.state.hosts["pve1"].interfaces[card] = {"type": "eth", "exists": "1"}
-    return found
+        api.cluster.state.hosts["pve1"].interfaces[card] = {"type": "eth", "exists": "1"}
+    return api
 
 
 def test_edits_wait_for_a_reload(lab: MemoryDoor) -> None:

@@ -62,8 +62,8 @@ def test_replies_are_what_the_schema_promises(profile: str, template: str) -> No
 
 def test_local_time_is_that_of_the_zone(lab: MemoryDoor) -> None:
     lab.cluster.state.hosts["pve1"].time_zone = "Asia/Tokyo"
-    found = lab.get(f"{NODE}/time")
-    assert found["localtime"] - found["time"] == 9 * 3600
+    reply = lab.get(f"{NODE}/time")
+    assert reply["localtime"] - reply["time"] == 9 * 3600
 
 
 def test_certificates_are_those_that_are_served(lab: MemoryDoor) -> None:

@@ -14,12 +14,12 @@ from lab.tests.worlds import door
 @pytest.fixture
 def pool() -> MemoryDoor:
     """The API with a pool `a` in which `a/b` is, and two guests."""
-    found = door()
-    found.post("/pools", poolid="a", comment="mine")
-    found.post("/pools", poolid="a/b")
-    put_guest(found, 100)
-    put_guest(found, 200, kind="lxc", node="pve2")
-    return found
+    api = door()
+    api.post("/pools", poolid="a", comment="mine")
+    api.post("/pools", poolid="a/b")
+    put_guest(api, 100)
+    put_guest(api, 200, kind="lxc", node="pve2")
+    return api
 
 
 def test_pools_are_listed_by_name(pool: MemoryDoor) -> None:

@@ -17,10 +17,9 @@ def test_interfaces_have_addresses_of_their_networks() -> None:
     create_linux(api, net0="virtio=BC:24:11:00:00:01,bridge=vmbr0")
     start(api)
 
-    found = replied(api, "GET", f"{AGENT}/network-get-interfaces")
+    reply = replied(api, "GET", f"{AGENT}/network-get-interfaces")
 
-    assert isinstance(found, dict)
-    card = found["result"][1]
+    card = reply["result"][1]
     assert card["hardware-address"] == "bc:24:11:00:00:01"
     assert card["ip-addresses"][0] == {
         "ip-address": "127.66.1.100",
@@ -34,10 +33,9 @@ def test_a_static_address_of_the_cloud_init_drive_is_used() -> None:
     create_linux(api, ide2="local-zfs:cloudinit", ipconfig0="ip=127.66.9.9/16,gw=127.66.0.1")
     start(api)
 
-    found = api.get(f"{AGENT}/network-get-interfaces")
+    reply = api.get(f"{AGENT}/network-get-interfaces")
 
-    assert isinstance(found, dict)
-    assert found["result"][1]["ip-addresses"][0]["ip-address"] == "127.66.9.9"
+    assert reply["result"][1]["ip-addresses"][0]["ip-address"] == "127.66.9.9"
     assert api.get(f"{AGENT}/get-host-name") == {"result": {"host-name": "vm100"}}
 
 
@@ -66,9 +64,8 @@ def test_the_agent_answers_some_seconds_after_the_start() -> None:
 
     api.world.advance(40)
 
-    found = api.get(f"{AGENT}/get-osinfo")
-    assert isinstance(found, dict)
-    assert found["result"]["id"] == "stockman-lab"
+    reply = api.get(f"{AGENT}/get-osinfo")
+    assert reply["result"]["id"] == "stockman-lab"
 
 
 def test_an_agent_that_is_told_to_shut_down_takes_the_machine_along() -> None:

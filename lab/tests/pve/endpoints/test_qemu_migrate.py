@@ -267,15 +267,15 @@ def test_what_stands_in_the_way_can_be_asked_for(profile: str) -> None:
     entries = [f"id=10de:1eb8,node={host},path=0000:01:00.0" for host in ("pve1", "pve3")]
     state.mappings["pci"] = {"gpu": Section("gpu", lists={"map": entries})}
 
-    found = replied(api, "GET", MIGRATE)
+    reply = replied(api, "GET", MIGRATE)
 
-    assert found["allowed_nodes"] == []
-    assert found["not_allowed_nodes"] == {
+    assert reply["allowed_nodes"] == []
+    assert reply["not_allowed_nodes"] == {
         "pve2": {"unavailable-resources": ["hostpci1"]},
         "pve3": {"unavailable_storages": ["thin"]},
     }
-    assert found["local_resources"] == ["hostpci0"]
-    assert found["local_disks"] == [
+    assert reply["local_resources"] == ["hostpci0"]
+    assert reply["local_disks"] == [
         {
             "volid": "thin:vm-100-disk-0",
             "size": 1 << 30,

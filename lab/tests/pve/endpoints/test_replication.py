@@ -21,9 +21,9 @@ def test_a_job_knows_its_guest_and_where_it_comes_from() -> None:
     reply = api.post(JOBS, id="100-0", type="local", target="pve2", disable=0, comment="copy")
 
     assert reply is None
-    found = api.get(JOB)
-    assert len(found.pop("digest")) == 40
-    assert found == {
+    row = api.get(JOB)
+    assert len(row.pop("digest")) == 40
+    assert row == {
         "id": "100-0",
         "type": "local",
         "guest": 100,
@@ -72,9 +72,9 @@ def test_a_job_changes() -> None:
 
     api.put(JOB, schedule="*/5", disable=1, delete="comment")
 
-    found = api.get(JOB)
-    assert (found["schedule"], found["disable"], found["rate"]) == ("*/5", 1, 10.5)
-    assert "comment" not in found
+    reply = api.get(JOB)
+    assert (reply["schedule"], reply["disable"], reply["rate"]) == ("*/5", 1, 10.5)
+    assert "comment" not in reply
 
 
 def test_what_may_not_change_is_refused() -> None:
@@ -101,8 +101,8 @@ def test_a_removed_job_goes_when_it_has_cleaned_up() -> None:
 
     api.delete(JOB)
 
-    found = api.get(JOB)
-    assert found["remove_job"] == "full"
+    reply = api.get(JOB)
+    assert reply["remove_job"] == "full"
     api.world.advance(120)
     assert api.get(JOBS) == []
 
@@ -210,5 +210,5 @@ def test_replies_are_what_the_schema_promises(profile: str) -> None:
     assert promised(api, "GET", f"{JOBS}/{{id}}", api.get(JOB)) == []
     for path in ("", "/100-0/status"):
         template = f"/nodes/{{node}}/replication{path.replace('100-0', '{id}')}"
-        found = api.get(f"/nodes/pve1/replication{path}")
-        assert promised(api, "GET", template, found) == []
+        reply = api.get(f"/nodes/pve1/replication{path}")
+        assert promised(api, "GET", template, reply) == []

@@ -68,10 +68,10 @@ def test_contradictions_are_told(rule: Section, others: list[Section], text: str
 
 @pytest.fixture
 def lab() -> MemoryDoor:
-    found = door()
-    put_guest(found, 100)
-    found.cluster.state.ha_resources["vm:100"] = Section("vm:100", "vm")
-    return found
+    api = door()
+    put_guest(api, 100)
+    api.cluster.state.ha_resources["vm:100"] = Section("vm:100", "vm")
+    return api
 
 
 def test_a_group_is_as_good_as_a_rule(lab: MemoryDoor) -> None:

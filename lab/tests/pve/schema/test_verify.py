@@ -23,9 +23,9 @@ VALUES = st.recursive(
 
 
 def test_values_get_their_kinds() -> None:
-    found = parameters("PUT", f"{VM}/config", cores="4", onboot="1", name="web", cpulimit="1.50")
+    values = parameters("PUT", f"{VM}/config", cores="4", onboot="1", name="web", cpulimit="1.50")
 
-    assert found == {
+    assert values == {
         "node": "pve1",
         "vmid": 100,
         "cores": 4,
@@ -36,9 +36,14 @@ def test_values_get_their_kinds() -> None:
 
 
 def test_values_of_json_mean_the_same_as_those_of_forms() -> None:
-    found = parameters("PUT", f"{VM}/config", cores=4, onboot=True, name=12, cpulimit=2.0)
+    values = parameters("PUT", f"{VM}/config", cores=4, onboot=True, name=12, cpulimit=2.0)
 
-    assert (found["cores"], found["onboot"], found["name"], found["cpulimit"]) == (4, 1, "12", "2")
+    assert (values["cores"], values["onboot"], values["name"], values["cpulimit"]) == (
+        4,
+        1,
+        "12",
+        "2",
+    )
 
 
 def test_a_body_must_not_contradict_the_path() -> None:
@@ -54,9 +59,9 @@ def test_the_parameter_against_caches_is_dropped() -> None:
 
 
 def test_repeated_keys_are_joined_for_a_list_in_one_text() -> None:
-    found = parameters("PUT", f"{VM}/config", tags=["a", "b"], delete=["cores", "name"])
+    values = parameters("PUT", f"{VM}/config", tags=["a", "b"], delete=["cores", "name"])
 
-    assert (found["tags"], found["delete"]) == ("a,b", "cores,name")
+    assert (values["tags"], values["delete"]) == ("a,b", "cores,name")
 
 
 def test_zero_is_not_wrapped_for_an_array() -> None:
@@ -96,9 +101,9 @@ def test_a_variant_depends_on_another_parameter() -> None:
 
 
 def test_huge_numbers_are_held_to_64_bits() -> None:
-    found = parameters("GET", "/nodes/pve1/tasks", since="9" * 5000, until=-(10**30))
+    values = parameters("GET", "/nodes/pve1/tasks", since="9" * 5000, until=-(10**30))
 
-    assert (found["since"], found["until"]) == (2**63 - 1, 1 - 2**63)
+    assert (values["since"], values["until"]) == (2**63 - 1, 1 - 2**63)
 
 
 @given(st.sampled_from(PROFILES), st.data())
