@@ -10,7 +10,7 @@ from stockman_lab.doors.memory import MemoryDoor, NoAnswer
 from stockman_lab.images.facts import ImageFacts
 from stockman_lab.images.image import Form, read_image
 from stockman_lab.images.making import disk_image
-from stockman_lab.pve.api.request import ApiReply, ApiRequest
+from stockman_lab.pve.api.call import ApiReply, ApiRequest
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.host import GIB
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.pve.api.request import ApiReply, ApiRequest
+from stockman_lab.pve.api.call import ApiReply, ApiRequest
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.world.file import read_world, world_file
 from stockman_lab.world.world import World

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.guest.network import Pool as AddressPool
-from stockman_lab.pve.access.privileges import Profile
-from stockman_lab.pve.access.state import fresh_access
+from stockman_lab.pve.access.state import Profile, fresh_access
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.pve.host import GIB, Host, PciDevice, PhysicalDisk, Pool, UsbDevice
 from stockman_lab.pve.storage import Storage

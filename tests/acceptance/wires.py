@@ -14,8 +14,7 @@ from stockman_lab.doors.talos_port import WorldTalosWire
 from stockman_lab.kube.api.messages import Request as KubeRequest
 from stockman_lab.kube.api.messages import Response, read_query
 from stockman_lab.pve.api.api import Api
-from stockman_lab.pve.api.call import Upload
-from stockman_lab.pve.api.request import ApiReply, ApiRequest, Later, Outcome
+from stockman_lab.pve.api.call import ApiReply, ApiRequest, Later, Outcome, Upload
 from stockman_lab.talos.status import has_static_pods
 from stockman_lab.world.world import World
 

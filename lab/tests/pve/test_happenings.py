@@ -5,7 +5,7 @@ from __future__ import annotations
 from importlib import import_module
 
 import pytest
-from stockman_lab.pve import bulk, ha_manager, host_power, workers
+from stockman_lab.pve import ha_manager, host_power, workers
 from stockman_lab.pve.happenings import TARGETS
 from stockman_lab.pve.qemu import power
 from stockman_lab.pve.storages import replication
@@ -13,7 +13,7 @@ from stockman_lab.pve.storages import replication
 PLANNED = (
     workers.FINISH,
     workers.POWER_LOST,
-    bulk.GO_ON,
+    host_power.GO_ON,
     ha_manager.ACT,
     ha_manager.FENCE,
     ha_manager.LOOK,

@@ -19,7 +19,7 @@ from stockman_lab.doors.manner import Manner
 from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.doors.port import WorldClock, memory_proxmox
 from stockman_lab.doors.serving import Serving
-from stockman_lab.pve.access.privileges import Profile
+from stockman_lab.pve.access.state import Profile
 from stockman_lab.pve.access.state import fresh_access
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.pve.host import GIB, Host, Pool

@@ -7,8 +7,7 @@ from typing import Any, TypeAlias
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.state import ROOT
 from stockman_lab.pve.api.api import Api
-from stockman_lab.pve.api.call import Upload
-from stockman_lab.pve.api.request import ApiReply, ApiRequest, Later, Outcome
+from stockman_lab.pve.api.call import ApiReply, ApiRequest, Later, Outcome, Upload
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.host import Host
 from stockman_lab.world.world import World

@@ -10,8 +10,7 @@ from stockman.proxmox.errors import ErrorReply, reply_error
 from stockman.proxmox.transport import Reply, Request
 from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.access.identity import Caller
-from stockman_lab.pve.api.call import Upload
-from stockman_lab.pve.api.request import ApiReply, Outcome
+from stockman_lab.pve.api.call import ApiReply, Outcome, Upload
 from stockman_lab.world.world import World
 
 _BAD = 400

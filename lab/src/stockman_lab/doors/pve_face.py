@@ -11,9 +11,8 @@ from typing import TYPE_CHECKING
 from stockman_lab.doors.pace import Pace
 from stockman_lab.http.messages import JSON, Cut, Hang, Outcome, Request, Response
 from stockman_lab.http.parsing import BadBody, parameters
-from stockman_lab.pve.api.call import Upload
-from stockman_lab.pve.api.request import ApiReply, ApiRequest, Later, Outgoing
-from stockman_lab.pve.api.request import Outcome as Fate
+from stockman_lab.pve.api.call import ApiReply, ApiRequest, Later, Outgoing, Upload
+from stockman_lab.pve.api.call import Outcome as Fate
 from stockman_lab.pve.host import Host
 
 if TYPE_CHECKING:

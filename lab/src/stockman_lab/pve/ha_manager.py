@@ -6,13 +6,23 @@ then starts workers in the name of root.
 
 from __future__ import annotations
 
+from typing import ClassVar
+
 from stockman_lab.core.timeline import Arguments
 from stockman_lab.pve import guest_power
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
+from stockman_lab.pve.errors import die
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.ha.names import desired_state, guest_of, name_of
-from stockman_lab.pve.ha.placement import best_host, is_movable, priorities
+from stockman_lab.pve.ha.placement import (
+    best_host,
+    desired_state,
+    guest_of,
+    is_movable,
+    name_of,
+    priorities,
+)
+from stockman_lab.pve.workers import Job, Work, register
 
 ACT = "pve.ha.act"
 LOOK = "pve.ha.look"
@@ -163,3 +173,56 @@ def _place(cluster: Cluster, guest: Guest, target: str) -> None:
     guest.busy_until = 0.0
     guest.config.values.pop("lock", None)
     cluster.changed()
+
+
+_REQUEST_SECONDS = (0.5, 1.0)
+_REQUEST_TIMEOUT = 60
+
+
+class _Request(Work):
+    state: ClassVar[str] = ""
+    """The desired state. Empty: it stays as it is."""
+    line: ClassVar[str]
+
+    def begin(self, job: Job) -> float:
+        return job.cluster.around.dice.between(*_REQUEST_SECONDS)
+
+    def finish(self, job: Job) -> None:
+        cluster, vmid, target = job.cluster, job.number("vmid"), job.text("target")
+        guest = cluster.state.guests.get(vmid)
+        section = None if guest is None else resource_of(cluster, guest)
+        if guest is None or section is None:
+            raise die(f"no such resource '{vmid if guest is None else name_of(guest)}'")
+        word = "VM" if guest.kind == "qemu" else "CT"
+        job.log(self.line.format(guest=f"{word} {vmid}", target=target))
+        if self.state:
+            section.options["state"] = self.state
+            cluster.changed()
+        timeout = job.number("timeout") if "timeout" in job.arguments else _REQUEST_TIMEOUT
+        notice(cluster, vmid, target=target, timeout=timeout)
+
+
+@register
+class HaStart(_Request):
+    """Desires a guest that runs."""
+
+    name: ClassVar[str] = "ha.start"
+    state: ClassVar[str] = "started"
+    line: ClassVar[str] = "Requesting HA start for {guest}"
+
+
+@register
+class HaStop(_Request):
+    """Desires a guest that does not run."""
+
+    name: ClassVar[str] = "ha.stop"
+    state: ClassVar[str] = "stopped"
+    line: ClassVar[str] = "Requesting HA stop for {guest}"
+
+
+@register
+class HaMigrate(_Request):
+    """Desires a guest on another host."""
+
+    name: ClassVar[str] = "ha.migrate"
+    line: ClassVar[str] = "Requesting HA migration for {guest} to node {target}"

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 _HERE = "stockman_lab.pve"
 TARGETS = {
     "pve.task.finish": "workers:finish_event",
-    "pve.bulk.go-on": "bulk:go_on",
+    "pve.bulk.go-on": "host_power:go_on",
     "pve.ha.act": "ha_manager:act",
     "pve.ha.fence": "ha_manager:recover",
     "pve.ha.look": "ha_manager:look",

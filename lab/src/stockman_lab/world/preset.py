@@ -13,8 +13,7 @@ from typing import Any
 from stockman.model.package_file import read_package_bytes
 from stockman_lab.core.state import state
 from stockman_lab.guest.network import Pool as AddressPool
-from stockman_lab.pve.access.privileges import Profile
-from stockman_lab.pve.access.state import fresh_access
+from stockman_lab.pve.access.state import Profile, fresh_access
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.pve.host import GIB, Host, PhysicalDisk, Pool

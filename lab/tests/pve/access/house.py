@@ -17,8 +17,7 @@ from stockman_lab.pve.access.accounts import (
 from stockman_lab.pve.access.acl import AclChange, change_acl
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.permissions import Authority
-from stockman_lab.pve.access.privileges import Profile
-from stockman_lab.pve.access.state import AccessState, RandomBytes, fresh_access
+from stockman_lab.pve.access.state import AccessState, Profile, RandomBytes, fresh_access
 
 ROOT = Caller("root@pam")
 ROOT_TOKEN = Caller("root@pam", "all")

@@ -28,8 +28,8 @@ from stockman_lab.pve.access.accounts import (
 )
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.login import scramble
-from stockman_lab.pve.access.privileges import Profile
-from stockman_lab.pve.access.realms import realm_rows
+from stockman_lab.pve.access.state import Profile
+from stockman_lab.pve.endpoints.access import realm_rows
 from stockman_lab.pve.errors import ApiError
 
 from lab.tests.pve.access.house import (

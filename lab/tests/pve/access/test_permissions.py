@@ -8,8 +8,7 @@ from hypothesis import strategies as st
 from stockman_lab.pve.access.acl import AclChange, change_acl
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.permissions import Authority, capabilities, is_valid, permissions_shown
-from stockman_lab.pve.access.privileges import Profile, privileges
-from stockman_lab.pve.access.state import AccessState
+from stockman_lab.pve.access.state import AccessState, Profile, privileges
 from stockman_lab.pve.errors import ApiError
 
 from lab.tests.pve.access.house import (

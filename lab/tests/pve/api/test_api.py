@@ -6,7 +6,7 @@ import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.doors.memory import MemoryDoor, NoAnswer
 from stockman_lab.pve.access.identity import Caller
-from stockman_lab.pve.api.request import ApiReply, ApiRequest, Outcome
+from stockman_lab.pve.api.call import ApiReply, ApiRequest, Outcome
 from stockman_lab.pve.errors import ApiError
 
 from lab.tests.worlds import NAME, door, small_world

@@ -5,8 +5,7 @@ from __future__ import annotations
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from stockman_lab.pve.formats.boot import boot_order, print_order
-from stockman_lab.pve.formats.drive import parse_drive
+from stockman_lab.pve.formats.drive import boot_order, parse_drive, print_order
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.lists import print_tags
 from stockman_lab.pve.formats.nic import parse_nic

@@ -14,10 +14,10 @@ from stockman_lab.pve.guest_config.change import (
     read_container_change,
     read_machine_change,
 )
-from stockman_lab.pve.guest_config.creation import Maker
 from stockman_lab.pve.guest_config.hotplug import record_change
 from stockman_lab.pve.guest_config.state import GuestConfig
 from stockman_lab.pve.guest_config.update import check_update
+from stockman_lab.pve.qemu.creating import Maker
 
 from lab.tests.pve.guest_config.guests import (
     RUNNING,

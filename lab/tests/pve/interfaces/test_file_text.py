@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman_lab.pve.interfaces.file_text import text_of
+from stockman_lab.pve.interfaces.options import text_of
 
 
 def test_a_block_is_what_the_system_reads() -> None:

@@ -8,8 +8,8 @@ import pytest
 from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.storages.calendar import next_event
-from stockman_lab.pve.storages.fetches import interrupted
 from stockman_lab.pve.storages.places import path_of
+from stockman_lab.pve.storages.receiving import interrupted
 from stockman_lab.world.file import read_world, world_file
 from stockman_lab.world.world import World
 

@@ -201,7 +201,7 @@ def _world(places: LabPlaces, wish: LabWish, doors: Doors, told: Told | None) ->
         return _new_world(wish, doors, told)
     except OSError as error:
         raise problems.damaged(places.state, f"the system says: {error.strerror}") from None
-    from stockman_lab.pve.storages.fetches import interrupted
+    from stockman_lab.pve.storages.receiving import interrupted
     from stockman_lab.world.file import read_world
 
     try:

@@ -10,8 +10,16 @@ from stockman_lab.pve.access.acl import forget_group, forget_role, forget_token,
 from stockman_lab.pve.access.identity import Caller, existing_token, existing_user, split_userid
 from stockman_lab.pve.access.login import Scramble, store_password
 from stockman_lab.pve.access.permissions import Authority, groups_with, members_of
-from stockman_lab.pve.access.privileges import Profile, privileges
-from stockman_lab.pve.access.state import ROOT, AccessState, Group, RandomBytes, Token, User
+from stockman_lab.pve.access.state import (
+    ROOT,
+    AccessState,
+    Group,
+    Profile,
+    RandomBytes,
+    Token,
+    User,
+    privileges,
+)
 from stockman_lab.pve.errors import bad_parameters, die, failing
 
 

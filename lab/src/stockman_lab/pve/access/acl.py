@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 from stockman_lab.pve.access.identity import Caller, existing_token, split_tokenid, split_userid
 from stockman_lab.pve.access.permissions import Authority, is_valid, normalise_path
-from stockman_lab.pve.access.privileges import NO_ACCESS
-from stockman_lab.pve.access.state import ROOT, AccessState, AclNode
+from stockman_lab.pve.access.state import NO_ACCESS, ROOT, AccessState, AclNode
 from stockman_lab.pve.errors import bad_parameters, die, failing
 
 _OWN_RIGHT = {

@@ -17,8 +17,7 @@ from stockman_lab.pve.access.identity import (
 )
 from stockman_lab.pve.access.login import check_csrf_token, ticket_user
 from stockman_lab.pve.access.permissions import Authority
-from stockman_lab.pve.access.privileges import Profile
-from stockman_lab.pve.access.state import AccessState
+from stockman_lab.pve.access.state import AccessState, Profile
 from stockman_lab.pve.errors import ApiError, die
 
 _Verify = Callable[[AccessState, str, float], Caller]

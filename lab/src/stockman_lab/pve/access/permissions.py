@@ -8,8 +8,7 @@ from functools import cache
 from typing import Protocol
 
 from stockman_lab.pve.access.identity import Caller, parse_caller
-from stockman_lab.pve.access.privileges import NO_ACCESS, Profile, privileges
-from stockman_lab.pve.access.state import ROOT, AccessState, AclNode
+from stockman_lab.pve.access.state import NO_ACCESS, ROOT, AccessState, AclNode, Profile, privileges
 from stockman_lab.pve.errors import ApiError, die
 
 _SLASHES = re.compile(r"/+")

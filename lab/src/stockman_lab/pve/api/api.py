@@ -16,9 +16,18 @@ from stockman_lab.pve.access.credentials import authenticate, read_credentials
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.permissions import Authority
 from stockman_lab.pve.access.rules import Rule, refuse_token, rule
-from stockman_lab.pve.api.call import Answer, Awaited, Call, Deferred
+from stockman_lab.pve.api.call import (
+    Answer,
+    ApiReply,
+    ApiRequest,
+    Awaited,
+    Call,
+    Deferred,
+    Later,
+    Outcome,
+    Outgoing,
+)
 from stockman_lab.pve.api.registry import load_endpoints
-from stockman_lab.pve.api.request import ApiReply, ApiRequest, Later, Outcome, Outgoing
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.pve.errors import ApiError

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 
 from stockman_lab.pve.access.accounts import (
@@ -33,10 +34,26 @@ from stockman_lab.pve.access.identity import Caller, existing_token, split_useri
 from stockman_lab.pve.access.login import Login, PasswordChange, change_password, log_in, scramble
 from stockman_lab.pve.access.parameters import flag, listed, number, text
 from stockman_lab.pve.access.permissions import permissions_shown
-from stockman_lab.pve.access.realms import realm_rows
-from stockman_lab.pve.access.state import AccessState
+from stockman_lab.pve.access.state import AccessState, Realm
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
+
+_TFA_TYPE = re.compile(r"(?:^|,)type=([^,]*)")
+
+
+def realm_rows(state: AccessState) -> list[dict[str, object]]:
+    """All realms, as the login page shows them to everybody."""
+    return [_realm_row(name, realm) for name, realm in sorted(state.realms.items())]
+
+
+def _realm_row(name: str, realm: Realm) -> dict[str, object]:
+    row: dict[str, object] = {"realm": name, "type": realm.kind, "comment": realm.comment}
+    if realm.default:
+        row["default"] = 1
+    if found := _TFA_TYPE.search(realm.tfa):
+        row["tfa"] = found[1]
+    return row
+
 
 _USER = "/access/users/{userid}"
 _TOKEN = f"{_USER}/token/{{tokenid}}"

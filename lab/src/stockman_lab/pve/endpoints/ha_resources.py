@@ -11,7 +11,13 @@ from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import die, failing
 from stockman_lab.pve.ha import placement
-from stockman_lab.pve.ha.names import desired_state, guest_of, require_guest, resource_id, type_of
+from stockman_lab.pve.ha.placement import (
+    desired_state,
+    guest_of,
+    require_guest,
+    resource_id,
+    type_of,
+)
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.sections import delete_options, digest_of, in_kinds, refuse_changed, texts
 

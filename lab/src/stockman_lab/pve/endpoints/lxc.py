@@ -17,8 +17,7 @@ from stockman_lab.pve.guest_config.keys import is_indexed
 from stockman_lab.pve.guest_config.needs import volume_needs
 from stockman_lab.pve.guest_config.state import GuestConfig
 from stockman_lab.pve.guest_config.views import pending_container_rows, shown_container
-from stockman_lab.pve.ha.requests import HaStart, HaStop
-from stockman_lab.pve.ha_manager import is_managed
+from stockman_lab.pve.ha_manager import HaStart, HaStop, is_managed
 from stockman_lab.pve.lxc import creating, power, volumes
 from stockman_lab.pve.lxc.power import interfaces_of
 from stockman_lab.pve.lxc.settings import (

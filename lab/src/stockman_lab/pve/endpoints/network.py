@@ -11,12 +11,13 @@ from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import bad_parameters, die
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.host import Host
-from stockman_lab.pve.interfaces.file_text import changes_of, in_order
 from stockman_lab.pve.interfaces.options import (
     Interfaces,
     Options,
     canonical,
+    changes_of,
     families_of,
+    in_order,
     parent_of,
     ports_of,
     with_addresses,

@@ -9,19 +9,20 @@ from stockman_lab.pve.errors import bad_parameters, die
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_ids import replication_jobs
-from stockman_lab.pve.ha.requests import HaMigrate
-from stockman_lab.pve.ha_manager import is_managed
+from stockman_lab.pve.ha_manager import HaMigrate, is_managed
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.qemu.drives import drives_of
-from stockman_lab.pve.qemu.local_parts import (
+from stockman_lab.pve.qemu.migrating import (
+    Migrate,
     bound_to_host,
+    check_storages,
     held_while_running,
     is_live,
     is_mapped_on,
     local_disks,
     mapped_resources,
+    parse_storage_map,
 )
-from stockman_lab.pve.qemu.migrating import Migrate, check_storages, parse_storage_map
 from stockman_lab.pve.qemu.power import shelf_of
 from stockman_lab.pve.qemu.settings import only_for_root
 

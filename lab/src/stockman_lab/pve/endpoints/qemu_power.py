@@ -7,8 +7,8 @@ from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import ApiError, bad_parameters, die
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.ha.requests import HaStart, HaStop
-from stockman_lab.pve.qemu import pausing, power_works
+from stockman_lab.pve.ha_manager import HaStart, HaStop
+from stockman_lab.pve.qemu import power_works
 from stockman_lab.pve.qemu.rows import status_row
 from stockman_lab.pve.qemu.settings import only_for_root
 
@@ -83,7 +83,7 @@ def suspend(call: Call) -> object:
     if call.flag("todisk"):
         path = f"/nodes/{call.text('node')}/qemu/{guest.vmid}/status/suspend"
         raise ApiError(501, f"Method 'POST {path}' with 'todisk' not implemented")
-    return call.start("qmpause", str(guest.vmid), pausing.Pause.name, _arguments(call))
+    return call.start("qmpause", str(guest.vmid), power_works.Pause.name, _arguments(call))
 
 
 @endpoint("POST", "/nodes/{node}/qemu/{vmid}/status/resume")
@@ -91,7 +91,7 @@ def resume(call: Call) -> object:
     only_for_root(call, "skiplock", "nocheck")
     guest = call.guest()
     _require_running(guest)
-    return call.start("qmresume", str(guest.vmid), pausing.Resume.name, _arguments(call))
+    return call.start("qmresume", str(guest.vmid), power_works.Resume.name, _arguments(call))
 
 
 def _require_running(guest: Guest) -> None:

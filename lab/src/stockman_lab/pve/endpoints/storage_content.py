@@ -18,9 +18,8 @@ from stockman_lab.pve.formats.volume_name import (
     image_name,
     parse_volume_id,
 )
-from stockman_lab.pve.space import given_size
+from stockman_lab.pve.space import PATIENCE, StorageBusy, given_size, lock_wait
 from stockman_lab.pve.storage import Storage
-from stockman_lab.pve.storage_locks import PATIENCE, StorageBusy, lock_wait
 from stockman_lab.pve.storages import removing
 from stockman_lab.pve.storages.places import path_of
 from stockman_lab.pve.storages.removing import check_volume_access, may_read, parse_named_volume

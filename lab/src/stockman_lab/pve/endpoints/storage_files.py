@@ -13,7 +13,7 @@ from stockman_lab.pve.formats.config_file import encode_text
 from stockman_lab.pve.formats.volume_name import brought_file
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.storage import Storage
-from stockman_lab.pve.storages import fetches, receiving
+from stockman_lab.pve.storages import receiving
 from stockman_lab.pve.storages.removing import check_volume_access
 
 if TYPE_CHECKING:
@@ -72,7 +72,7 @@ def download(call: Call) -> object:
         "compression": call.text("compression"),
         "verify": call.flag("verify-certificates", default=True),
     }
-    return call.start("download", encode_text(filename), fetches.DOWNLOAD, arguments)
+    return call.start("download", encode_text(filename), receiving.DOWNLOAD, arguments)
 
 
 @endpoint("GET", "/nodes/{node}/query-url-metadata")

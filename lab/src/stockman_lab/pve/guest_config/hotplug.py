@@ -6,8 +6,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from stockman_lab.pve.errors import ApiError
-from stockman_lab.pve.formats.boot import boot_disks
-from stockman_lab.pve.formats.drive import Drive, bus_of, is_drive, parse_drive
+from stockman_lab.pve.formats.drive import Drive, boot_disks, bus_of, is_drive, parse_drive
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.hardware import AGENT, current_memory, windows_version
 from stockman_lab.pve.formats.lists import split_list

@@ -5,8 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.formats.boot import boot_order, check_order_exists, print_order
-from stockman_lab.pve.formats.drive import Drive, is_drive, is_unused, parse_drive
+from stockman_lab.pve.formats.drive import (
+    Drive,
+    boot_order,
+    check_order_exists,
+    is_drive,
+    is_unused,
+    parse_drive,
+    print_order,
+)
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.hardware import (
     check_machine,

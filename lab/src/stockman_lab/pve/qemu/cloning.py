@@ -13,10 +13,9 @@ from stockman_lab.pve.formats.drive import Drive, is_drive
 from stockman_lab.pve.formats.sizes import GIB
 from stockman_lab.pve.formats.volume_name import cloud_init_name, storage_of
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_config.creation import clone_values
 from stockman_lab.pve.guest_config.state import GuestConfig
 from stockman_lab.pve.guest_ids import forget
-from stockman_lab.pve.qemu.creating import maker_of
+from stockman_lab.pve.qemu.creating import clone_values, maker_of
 from stockman_lab.pve.qemu.drives import CLOUD_INIT_SIZE, drives_of, free_all, parse_stored_drive
 from stockman_lab.pve.qemu.file_lock import GuestWork, host_of
 from stockman_lab.pve.qemu.power import shelf_of

@@ -2,18 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar
 
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import ApiError, die
-from stockman_lab.pve.formats.drive import is_drive, is_unused
+from stockman_lab.pve.formats.drive import default_order, is_drive, is_unused, print_order
 from stockman_lab.pve.formats.format_error import FormatError
+from stockman_lab.pve.formats.hardware import (
+    check_vga,
+    clone_smbios,
+    new_smbios,
+    pin_machine,
+    print_meta,
+)
 from stockman_lab.pve.formats.lists import print_tags
-from stockman_lab.pve.formats.nic import DEFAULT_PREFIX
+from stockman_lab.pve.formats.nic import DEFAULT_PREFIX, Throws, renew_nic
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_config.creation import Maker, new_machine
+from stockman_lab.pve.guest_config.keys import is_indexed, machine_value
 from stockman_lab.pve.guest_config.state import has_cloud_init
 from stockman_lab.pve.guest_ids import forget, forget_traces, refuse_needed
 from stockman_lab.pve.qemu.drives import (
@@ -29,6 +38,63 @@ from stockman_lab.pve.qemu.settings import tag_style
 from stockman_lab.pve.qemu.shelf import Shelf
 from stockman_lab.pve.releases import release_of
 from stockman_lab.pve.workers import Job, register
+
+NOT_CLONED = frozenset(
+    {
+        *("parent", "snaptime", "vmstate", "snapstate", "lock", "template"),
+        *("runningcpu", "runningmachine", "running-nets-host-mtu"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Maker:
+    """What making a guest takes from its world."""
+
+    dice: Throws
+    now: int
+    """Seconds since 1970."""
+    qemu_version: str = "9.2.0"
+    mac_prefix: str = DEFAULT_PREFIX
+
+    @property
+    def machine_version(self) -> tuple[int, int]:
+        """Major and minor version of QEMU."""
+        major, minor = self.qemu_version.split(".")[:2]
+        return int(major), int(minor)
+
+
+def new_machine(sets: Mapping[str, str], maker: Maker) -> dict[str, str]:
+    """Values of a new virtual machine whose disks are made: what nobody chose is filled in."""
+    values = {**sets, "meta": print_meta(maker.qemu_version, maker.now)}
+    if not values.get("boot"):
+        values["boot"] = print_order(default_order(values))
+    check_vga(values.get("vga", ""))
+    if not values.get("smbios1"):
+        values["smbios1"] = new_smbios(maker.dice)
+    if values.get("vmgenid", "1") == "1":
+        values["vmgenid"] = maker.dice.uuid()
+    machine = pin_machine(
+        values.get("machine", ""), values.get("ostype", ""), maker.machine_version
+    )
+    if machine:
+        values["machine"] = machine
+    return {key: machine_value(key, value) for key, value in values.items()}
+
+
+def clone_values(values: Mapping[str, str], maker: Maker) -> dict[str, str]:
+    """Values of a clone, still with the drives of the original: other cards, another identity."""
+    kept = {
+        key: value for key, value in values.items() if key not in NOT_CLONED and not is_unused(key)
+    }
+    for key in sorted(kept):
+        if is_indexed(key, "net"):
+            kept[key] = str(renew_nic(kept[key], maker.dice, maker.mac_prefix))
+    kept["smbios1"] = clone_smbios(kept.get("smbios1", ""), maker.dice)
+    if kept.get("vmgenid", "0") != "0":
+        kept["vmgenid"] = maker.dice.uuid()
+    return {"lock": "clone", **kept}
+
 
 _SECONDS = (0.5, 1.5)
 _START = (1.0, 3.0)

@@ -13,9 +13,8 @@ from stockman_lab.pve.guest_config.surroundings import Surroundings
 from stockman_lab.pve.guest_config.update import apply_pending
 from stockman_lab.pve.qemu.cloud_init_drive import regenerate
 from stockman_lab.pve.qemu.drives import free_all
-from stockman_lab.pve.qemu.hardware_checks import START_FAILED, check_hardware
 from stockman_lab.pve.qemu.shelf import Shelf
-from stockman_lab.pve.qemu.view import guest_view
+from stockman_lab.pve.qemu.view import START_FAILED, check_hardware, guest_view
 
 OFF = "pve.qemu.off"
 UP = "pve.qemu.up"

@@ -12,8 +12,8 @@ from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.pending import add_unused
 from stockman_lab.pve.qemu.drives import disks_of, free_all
 from stockman_lab.pve.qemu.file_lock import GuestWork
-from stockman_lab.pve.qemu.pausing import memory_values, save_memory, seconds_to_save
 from stockman_lab.pve.qemu.power import power_off, power_on, shelf_of
+from stockman_lab.pve.qemu.power_works import memory_values, save_memory, seconds_to_save
 from stockman_lab.pve.qemu.shelf import has_feature
 from stockman_lab.pve.storage import Volume, VolumeSnapshot
 from stockman_lab.pve.workers import Job, register

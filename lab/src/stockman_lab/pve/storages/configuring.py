@@ -19,8 +19,7 @@ from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.schema.schema import Schema
 from stockman_lab.pve.space import find_storage
-from stockman_lab.pve.storage import ALWAYS_SHARED, Storage
-from stockman_lab.pve.storage_kinds import KINDS
+from stockman_lab.pve.storage import ALWAYS_SHARED, KINDS, Storage
 from stockman_lab.pve.storages import places
 
 _NUMBERS = frozenset({"boolean", "integer", "number"})

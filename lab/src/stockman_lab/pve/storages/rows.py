@@ -11,8 +11,7 @@ from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.formats.volume_name import BACKUP_EXTENSION
 from stockman_lab.pve.host import Host
-from stockman_lab.pve.storage import Storage, Volume
-from stockman_lab.pve.storage_kinds import KINDS
+from stockman_lab.pve.storage import KINDS, Storage, Volume
 
 _ARCHIVE = re.compile(rf"(vzdump-(lxc|openvz|qemu)-.+({BACKUP_EXTENSION}))")
 _USUAL = re.compile(

@@ -10,7 +10,7 @@ from typing import Protocol
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.state import ROOT as ROOT_USER
 from stockman_lab.pve.api.api import Api
-from stockman_lab.pve.api.request import ApiReply, ApiRequest, Later, Outcome
+from stockman_lab.pve.api.call import ApiReply, ApiRequest, Later, Outcome
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.host import Host
 from stockman_lab.ssh.host_files import ROOT
