@@ -99,7 +99,7 @@ def no_room_at_all(storage: Storage) -> str:
     return "rbd error: rbd: couldn't connect to the cluster!"
 
 
-_UNITS = {"zfspool": 1 << 20, "zfs": 1 << 20, "rbd": 1 << 20, "lvm": 4 << 20, "lvmthin": 4 << 20}
+_UNITS = {"zfspool": 1 << 20, "rbd": 1 << 20, "lvm": 4 << 20, "lvmthin": 4 << 20}
 _SECTOR = 512
 
 

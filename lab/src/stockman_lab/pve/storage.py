@@ -30,21 +30,11 @@ class Kind:
     formats: tuple[str, ...] = ("raw",)
     secrets: tuple[str, ...] = ()
     """Options that are kept elsewhere than in the configuration."""
-    selects_existing: bool = False
-    """Whether volumes are there already and only chosen."""
 
     def knows(self, option: str) -> bool:
         return option in self.required or option in self.optional
 
 
-_ISCSI = Kind(
-    required=("portal", "target"),
-    optional=(*_ANY, "bwlimit"),
-    fixed=("portal", "target"),
-    content=("images", "none"),
-    default_content=("images",),
-    selects_existing=True,
-)
 KINDS: dict[str, Kind] = {
     "dir": Kind(
         required=("path",),
@@ -87,14 +77,6 @@ KINDS: dict[str, Kind] = {
         default_content=("images",),
         formats=_DISK_FORMATS,
         secrets=("password",),
-    ),
-    "glusterfs": Kind(
-        required=("path", "volume"),
-        optional=(*_MOUNTED, "server", "server2", "transport", "preallocation", "maxfiles"),
-        fixed=("path", "volume"),
-        content=_FILES,
-        default_content=("images",),
-        formats=_DISK_FORMATS,
     ),
     "zfspool": Kind(
         required=("pool",),
@@ -151,34 +133,11 @@ KINDS: dict[str, Kind] = {
         default_content=("backup",),
         secrets=("encryption-key", "master-pubkey", "password"),
     ),
-    "iscsi": _ISCSI,
-    "iscsidirect": _ISCSI,
-    "esxi": Kind(
-        required=("server", "username"),
-        optional=(*_ANY, "shared", "password", "skip-cert-verification", "port"),
-        fixed=(),
-        content=("import",),
-        default_content=("import",),
-        formats=_DISK_FORMATS,
-        secrets=("password",),
-    ),
-    "zfs": Kind(
-        required=("portal", "target", "pool", "blocksize", "iscsiprovider"),
-        optional=(
-            *_ANY, "nowritecache", "sparse", "comstar_hg", "comstar_tg", "lio_tpg", "bwlimit",
-            "zfs-base-path",
-        ),
-        fixed=("portal", "target", "pool", "blocksize", "iscsiprovider"),
-        content=("images",),
-        default_content=("images",),
-    ),
 }  # fmt: skip
-"""By the name of the type."""
+"""By the name of the type; others are not simulated."""
 
 
-ALWAYS_SHARED = frozenset(
-    {"nfs", "cifs", "rbd", "cephfs", "pbs", "iscsi", "iscsidirect", "esxi", "zfs"}
-)
+ALWAYS_SHARED = frozenset({"nfs", "cifs", "rbd", "cephfs", "pbs"})
 FILE_BASED = frozenset({"dir", "nfs", "cifs", "btrfs", "cephfs"})
 
 
@@ -238,7 +197,7 @@ class Storage:
                 return f"lvm:{options.get('vgname', '')}"
             case "rbd":
                 return f"rbd:{options.get('monhost', '')}/{options.get('pool', 'rbd')}"
-            case "nfs" | "cifs" | "cephfs" | "pbs" | "iscsi":
+            case "nfs" | "cifs" | "cephfs" | "pbs":
                 export = (
                     options.get("export") or options.get("share") or options.get("datastore") or "/"
                 )

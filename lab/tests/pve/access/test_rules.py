@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 import pytest
 from stockman_lab.pve.access.identity import Caller
-from stockman_lab.pve.access.parameters import number, required, text
+from stockman_lab.pve.access.parameters import number, text
 from stockman_lab.pve.access.permissions import Authority
 from stockman_lab.pve.access.rules import rule
 from stockman_lab.pve.errors import ApiError
@@ -188,10 +188,3 @@ def test_a_value_as_number() -> None:
     with pytest.raises(ApiError) as caught:
         number({"x": "many"}, "x")
     assert caught.value.errors == {"x": "type check ('integer') failed - got 'many'"}
-
-
-def test_a_value_that_has_to_be_there() -> None:
-    with pytest.raises(ApiError) as caught:
-        required({}, "x")
-
-    assert caught.value.errors == {"x": "property is missing and it is not optional"}

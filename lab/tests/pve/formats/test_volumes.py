@@ -59,7 +59,6 @@ BASE = "base-9000-disk-0"
          VolumeName("backup", "vm/100/2026-01-31T02:00:00Z", 100, format="pbs-vm")),
         ("pbs", "backup/host/web/2026-01-31T02:00:00Z",
          VolumeName("backup", "host/web/2026-01-31T02:00:00Z", format="pbs-host")),
-        ("iscsi", "0.0.1.scsi-3600", VolumeName("images", "scsi-3600")),
     ],
 )  # fmt: skip
 def test_a_name_says_content_owner_base_and_format(
@@ -90,7 +89,6 @@ def test_a_name_says_content_owner_base_and_format(
         ("lvmthin", "vm-100-disk-0/../x",
          "lvm name 'vm-100-disk-0/../x' contains illegal characters"),
         ("pbs", "backup/vm/100/today", "unable to parse PBS volume name 'backup/vm/100/today'"),
-        ("iscsi", "lun0", "unable to parse iscsi volume name 'lun0'"),
     ],
 )  # fmt: skip
 def test_other_names_are_refused_as_the_storage_does(
@@ -157,7 +155,6 @@ def test_only_base_images_have_linked_clones() -> None:
          "illegal name 'vm-9999-a.qcow2' - wrong extension for format ('qcow2 != 'raw')"),
         ("dir", "raw", "../a.raw", "unable to parse volume filename '../a.raw'"),
         ("pbs", "raw", "vm-9999-a", "can't allocate space in pbs storage"),
-        ("iscsi", "raw", "vm-9999-a", "can't allocate space in iscsi storage"),
     ],
 )  # fmt: skip
 def test_a_chosen_name_has_to_be_one_that_the_storage_would_give(

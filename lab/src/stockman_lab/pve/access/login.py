@@ -254,7 +254,5 @@ def _check_password(authority: Authority, login: Login) -> None:
     if login.challenged:
         raise die("bad ticket")
     check_password(authority.state, login.username, login.password)
-    if authority.state.realms[login.username.rpartition("@")[2]].tfa:
-        raise die("missing required 2nd keys")
     if login.second_factor:
         raise die("no such challenge")

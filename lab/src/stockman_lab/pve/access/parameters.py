@@ -24,14 +24,6 @@ def text(params: Params, name: str) -> str | None:
     return str(value)
 
 
-def required(params: Params, name: str) -> str:
-    """The value of a parameter that every request has to carry."""
-    value = text(params, name)
-    if value is None:
-        raise bad_parameters({name: "property is missing and it is not optional"})
-    return value
-
-
 def flag(params: Params, name: str) -> bool | None:
     """The value as a yes or no; None: it was not sent."""
     value = text(params, name)

@@ -159,8 +159,6 @@ class Realm:
     kind: str
     comment: str
     default: bool = False
-    tfa: str = ""
-    """The second factor that everybody needs, such as `type=oath`; empty: none."""
 
 
 def _built_in_realms() -> dict[str, Realm]:

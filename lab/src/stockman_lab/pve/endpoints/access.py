@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable
 
 from stockman_lab.pve.access.accounts import (
@@ -38,8 +37,6 @@ from stockman_lab.pve.access.state import AccessState, Realm
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
 
-_TFA_TYPE = re.compile(r"(?:^|,)type=([^,]*)")
-
 
 def realm_rows(state: AccessState) -> list[dict[str, object]]:
     """All realms, as the login page shows them to everybody."""
@@ -50,8 +47,6 @@ def _realm_row(name: str, realm: Realm) -> dict[str, object]:
     row: dict[str, object] = {"realm": name, "type": realm.kind, "comment": realm.comment}
     if realm.default:
         row["default"] = 1
-    if found := _TFA_TYPE.search(realm.tfa):
-        row["tfa"] = found[1]
     return row
 
 

@@ -10,7 +10,7 @@ from datetime import datetime
 from stockman_lab.pve.errors import bad_parameters
 from stockman_lab.pve.formats.format_error import FormatError
 
-DIRECTORIES = frozenset({"dir", "nfs", "cifs", "cephfs", "btrfs", "glusterfs"})
+DIRECTORIES = frozenset({"dir", "nfs", "cifs", "cephfs", "btrfs"})
 """Types whose volumes are files."""
 
 ISO_EXTENSION = r"\.(?:[iI][sS][oO]|[iI][mM][gG])"
@@ -39,7 +39,6 @@ _RBD = re.compile(rf"(?:(base-{_OWNER}-\S+)/)?((base)?(?:vm)?-{_OWNER}-\S+)", re
 _LVM_NAME = re.compile(r"[a-z0-9][a-z0-9\-_.]*[a-z0-9]", re.IGNORECASE | re.ASCII)
 _LVM = re.compile(rf"vm-{_OWNER}-\S+", re.ASCII)
 _THIN = re.compile(rf"(vm|base)-{_OWNER}-\S+", re.ASCII)
-_ISCSI = re.compile(r"\d+\.\d+\.\d+\.([^/\s]+)", re.ASCII)
 _PBS = re.compile(r"backup/(([^\s_]+)/([^\s_]+)/\d{4}-\d{2}-\d{2}T\d{2}:\d{2}:\d{2}Z)", re.ASCII)
 
 
@@ -78,18 +77,13 @@ def parse_volume_name(storage_type: str, name: str) -> VolumeName:
     """What a storage of this type reads out of a name; raises `FormatError`."""
     if storage_type in DIRECTORIES:
         return _in_directory(name)
-    if storage_type in ("zfspool", "zfs"):
+    if storage_type == "zfspool":
         return _in_zfs(name)
     if storage_type == "rbd":
         return _in_rbd(name)
     if storage_type in ("lvm", "lvmthin"):
         return _in_lvm(name, thin=storage_type == "lvmthin")
-    if storage_type == "pbs":
-        return _in_backup_server(name)
-    found = _ISCSI.fullmatch(name)
-    if not found:
-        raise FormatError(f"unable to parse iscsi volume name '{name}'")
-    return VolumeName("images", found[1])
+    return _in_backup_server(name)
 
 
 def file_format(file: str) -> tuple[str, bool]:
@@ -216,7 +210,7 @@ def backup_file(kind: str, vmid: int, at: datetime, extension: str) -> str:
 
 MOST_VOLUMES = 1024
 _WITH_SUBVOLUMES = frozenset({"dir", "btrfs", "zfspool"})
-_NO_IMAGES = frozenset({"pbs", "iscsi"})
+_NO_IMAGES = frozenset({"pbs"})
 _LVM_EXTENSIONS = {"raw": "", "qcow2": ".qcow2"}
 
 
@@ -310,7 +304,7 @@ def base_name(storage_type: str, name: str) -> str:
     if volume_name.is_base:
         raise FormatError("create_base not possible with base image")
     renamed = re.sub(r"^vm-", "base-", volume_name.name)
-    if storage_type in ("zfspool", "zfs"):
+    if storage_type == "zfspool":
         renamed = re.sub(r"^subvol-", "basevol-", renamed)
     if storage_type in DIRECTORIES:
         above = f"{volume_name.base_owner}/{volume_name.base}/" if volume_name.base else ""

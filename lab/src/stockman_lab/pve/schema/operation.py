@@ -36,11 +36,6 @@ class Operation:
         return "t" not in self.marks
 
     @property
-    def protected(self) -> bool:
-        """Whether it runs as root in another process."""
-        return "p" in self.marks
-
-    @property
     def proxied(self) -> bool:
         """Whether it runs on the node that its path names."""
         return "n" in self.marks

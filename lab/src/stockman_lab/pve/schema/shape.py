@@ -48,13 +48,10 @@ class Shape:
     """The key that remembers which alias was used (`model` of a network card)."""
     bare: bool = False
     """Whether the value may stand in a property string without its key."""
-    default: Scalar | None = None
     items: Shape | None = None
     parts: Mapping[str, Part] | None = None
     closed: bool = False
     """Whether no other parts than these are allowed."""
-    other_parts: Shape | None = None
-    """The shape of parts that are not listed, when one is promised."""
     chosen_by: str = ""
     """The property whose value picks one of `variants`."""
     variants: tuple[tuple[tuple[str, ...], Shape], ...] = ()
@@ -115,11 +112,9 @@ class Shapes:
             alias=_text(row, "alias"),
             kept_in=_text(row, "kept"),
             bare="bare" in row,
-            default=_scalar(row, "else"),
             items=self._shape_at(row, "of"),
             parts=self._group(row, "has"),
             closed="shut" in row,
-            other_parts=self._shape_at(row, "rest"),
             chosen_by=_text(row, "by"),
             variants=self._variants(row.get("one")),
         )

@@ -24,7 +24,7 @@ from stockman_lab.pve.storages import places
 
 _NUMBERS = frozenset({"boolean", "integer", "number"})
 _USUAL_PATH = re.compile(r"/[-/a-zA-Z0-9_.@]+", re.ASCII)
-_OWN_FOLDERS = frozenset({"nfs", "cifs", "cephfs", "glusterfs"})
+_OWN_FOLDERS = frozenset({"nfs", "cifs", "cephfs"})
 _PATHS = frozenset({"dir", "btrfs"})
 
 
@@ -174,6 +174,8 @@ def add_storage(
     cluster: Cluster, host: Host, storage_id: str, kind: str, given: Mapping[str, object]
 ) -> dict[str, object]:
     """Add a storage; returns what its owner has to know."""
+    if kind not in KINDS:
+        raise ApiError(501, f"Method 'POST /storage' with type '{kind}' not implemented")
     known = {name: value for name, value in given.items() if name != "nodes" or value != ""}
     secrets = {name: known.pop(name) for name in KINDS[kind].secrets if name in known}
     settings = check_settings(kind, known, storage=storage_id)
@@ -278,8 +280,6 @@ def _keep_secrets(
     cluster: Cluster, kind: str, settings: dict[str, str], secrets: Mapping[str, object]
 ) -> dict[str, object] | None:
     """What of secrets the configuration shows; returns what is told this one time."""
-    if kind == "esxi" and "server" in settings and secrets.get("password") is None:
-        raise die("missing password")
     if kind != "pbs":
         return None
     shown: dict[str, object] = {}

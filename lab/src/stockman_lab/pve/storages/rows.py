@@ -182,6 +182,4 @@ def _formats(cluster: Cluster, storage: Storage) -> dict[str, object]:
     row: dict[str, object] = {"format": [dict.fromkeys(supported, 1), default]}
     if cluster.is_nine:
         row["formats"] = {"supported": sorted(supported), "default": default}
-    if KINDS[storage.type].selects_existing:
-        row["select_existing"] = 1
     return row
