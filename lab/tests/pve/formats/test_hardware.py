@@ -5,14 +5,12 @@ from __future__ import annotations
 import pytest
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.formats.hardware import (
-    check_machine,
+    canonical_machine_type,
     check_vga,
     current_memory,
     custom_cpu_model,
     is_agent_enabled,
     is_q35,
-    pin_machine,
-    windows_version,
 )
 
 
@@ -43,24 +41,8 @@ def test_a_machine_has_pci_express_or_not() -> None:
         False,
     ]
     with pytest.raises(ApiError, match="to use Intel vIOMMU please set the machine type to q35"):
-        check_machine("pc,viommu=intel")
-    check_machine("q35,viommu=intel")
-
-
-@pytest.mark.parametrize(
-    ("machine", "os_type", "pinned"),
-    [
-        ("", "win11", "pc-i440fx-9.2+pve1"),
-        ("q35,viommu=virtio", "win10", "pc-q35-9.2+pve1,viommu=virtio"),
-        ("pc-q35-8.1", "win11", "pc-q35-8.1"),
-        ("viommu=virtio,type=q35", "l26", "q35,viommu=virtio"),
-        ("", "l26", ""),
-    ],
-)
-def test_windows_keeps_the_version_that_it_meets_first(
-    machine: str, os_type: str, pinned: str
-) -> None:
-    assert pin_machine(machine, os_type, (9, 2)) == pinned
+        canonical_machine_type("pc,viommu=intel")
+    assert canonical_machine_type("viommu=intel,type=q35") == "q35,viommu=intel"
 
 
 def test_not_every_display_has_a_clipboard() -> None:
@@ -72,8 +54,3 @@ def test_not_every_display_has_a_clipboard() -> None:
 
 def test_memory_is_in_mebibytes() -> None:
     assert [current_memory(text) for text in ("4096", "current=2048", "")] == [4096, 2048, 512]
-
-
-def test_windows_is_known_by_its_number() -> None:
-    names = ["win11", "win7", "wvista", "wxp", "l26", "", "winx", "win²"]
-    assert [windows_version(name) for name in names] == [11, 7, 6, 5, 0, 0, 0, 0]

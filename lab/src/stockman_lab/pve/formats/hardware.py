@@ -86,38 +86,12 @@ def print_meta(qemu_version: str, created_at: int) -> str:
     return f"creation-qemu={qemu_version},ctime={created_at}"
 
 
-def windows_version(os_type: str) -> int:
-    """Which Windows a type of operating system is, 0: none."""
-    old = {"wxp": 5, "w2k3": 5, "w2k": 5, "w2k8": 6, "wvista": 6}
-    digits = os_type.removeprefix("win")
-    if os_type.startswith("win") and digits.isdecimal() and digits.isascii():
-        return int(digits[:9])
-    return old.get(os_type, 0)
-
-
-PVE_REVISIONS = {(4, 1): 2, (9, 2): 1, (10, 0): 1, (11, 0): 2}
-"""Latest own revision of machines by version of QEMU."""
-
-
-def pin_machine(text: str, os_type: str, qemu: tuple[int, int]) -> str:
-    """The key `machine` in canonical form; Windows gets the version that it meets first."""
-    found = parse(MACHINE, text) if text else {}
-    kind = found.get("type", "")
-    if kind in ("", "pc", "q35") and windows_version(os_type):
-        revision = PVE_REVISIONS.get(qemu, 0)
-        suffix = f"+pve{revision}" if revision else ""
-        name = "pc-q35" if kind == "q35" else "pc-i440fx"
-        found["type"] = f"{name}-{qemu[0]}.{qemu[1]}{suffix}"
-    printed = print_properties(MACHINE, found)
-    if printed:
-        check_machine(printed)
-    return printed
-
-
-def check_machine(text: str) -> None:
-    """Refuses a machine that cannot have its IOMMU; raises `FormatError` on bad text."""
-    if parse(MACHINE, text).get("viommu") == "intel" and not is_q35(text):
+def canonical_machine_type(text: str) -> str:
+    """The key `machine` in canonical form; refuses a machine that cannot have its IOMMU."""
+    options = parse(MACHINE, text)
+    if options.get("viommu") == "intel" and not is_q35(text):
         raise die("to use Intel vIOMMU please set the machine type to q35")
+    return print_properties(MACHINE, options)
 
 
 def check_vga(text: str) -> None:

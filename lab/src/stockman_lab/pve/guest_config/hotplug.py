@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.formats.drive import Drive, boot_disks, bus_of, is_drive, parse_drive
 from stockman_lab.pve.formats.format_error import FormatError
-from stockman_lab.pve.formats.hardware import AGENT, current_memory, windows_version
+from stockman_lab.pve.formats.hardware import AGENT, current_memory
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.formats.nic import parse_nic
 from stockman_lab.pve.formats.property_string import parse
@@ -78,8 +78,6 @@ FIXED_NIC_OPTIONS = ("model", "macaddr", "queues", "mtu")
 LEAST_HOTPLUG_MEMORY = 1024
 MOST_HOTPLUG_MEMORY = 1 << 19
 """MiB that a machine with 40 address bits can have."""
-
-USB_HOTPLUG_SINCE = (7, 1)
 
 
 class Waits(Exception):
@@ -272,10 +270,7 @@ class Hotplug:
 
     @property
     def _usb_is_live(self) -> bool:
-        os_type = self.config.values.get("ostype", "")
-        modern = os_type == "l26" or windows_version(os_type) > 7
-        new_enough = self.around.qemu_version >= USB_HOTPLUG_SINCE
-        return "usb" in self.features and new_enough and modern
+        return "usb" in self.features and self.config.values.get("ostype") == "l26"
 
     @property
     def _most_cpus(self) -> int:

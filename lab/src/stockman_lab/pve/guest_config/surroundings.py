@@ -36,7 +36,6 @@ class Surroundings:
     """The same for what a container mounts."""
     stuck: Callable[[str], str] = _nothing
     """Why a device can be neither plugged nor unplugged now, or nothing."""
-    qemu_version: tuple[int, int] = (9, 2)
     tag_style: TagStyle = PLAIN
 
 

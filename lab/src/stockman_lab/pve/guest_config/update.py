@@ -16,10 +16,9 @@ from stockman_lab.pve.formats.drive import (
 )
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.hardware import (
-    check_machine,
+    canonical_machine_type,
     check_vga,
     current_memory,
-    pin_machine,
 )
 from stockman_lab.pve.formats.lists import print_tags
 from stockman_lab.pve.guest_config.change import Change
@@ -140,7 +139,6 @@ class Queue:
             self._keep_order()
 
     def _value(self, key: str, value: str) -> str:
-        config = self.config
         if key == "boot":
             return self._boot(value)
         if key == "tags":
@@ -148,24 +146,8 @@ class Queue:
         if key == "vga":
             check_vga(value)
         elif key == "machine":
-            check_machine(value)
-        elif key == "ostype" and not (
-            "machine" in self.change.sets
-            or "machine" in config.pending
-            or "machine" in self.modified
-        ):
-            pinned = self._pinned(value)
-            if pinned:
-                config.pending["machine"] = pinned
+            canonical_machine_type(value)
         return value
-
-    def _pinned(self, os_type: str) -> str:
-        try:
-            return pin_machine(
-                self.config.values.get("machine", ""), os_type, self.around.qemu_version
-            )
-        except (ApiError, FormatError):
-            return ""
 
     def _boot(self, value: str) -> str:
         config = self.config

@@ -13,10 +13,10 @@ from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.formats.drive import default_order, is_drive, is_unused, print_order
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.hardware import (
+    canonical_machine_type,
     check_vga,
     clone_smbios,
     new_smbios,
-    pin_machine,
     print_meta,
 )
 from stockman_lab.pve.formats.lists import print_tags
@@ -57,12 +57,6 @@ class Maker:
     qemu_version: str = "9.2.0"
     mac_prefix: str = DEFAULT_PREFIX
 
-    @property
-    def machine_version(self) -> tuple[int, int]:
-        """Major and minor version of QEMU."""
-        major, minor = self.qemu_version.split(".")[:2]
-        return int(major), int(minor)
-
 
 def new_machine(sets: Mapping[str, str], maker: Maker) -> dict[str, str]:
     """Values of a new virtual machine whose disks are made: what nobody chose is filled in."""
@@ -74,11 +68,8 @@ def new_machine(sets: Mapping[str, str], maker: Maker) -> dict[str, str]:
         values["smbios1"] = new_smbios(maker.dice)
     if values.get("vmgenid", "1") == "1":
         values["vmgenid"] = maker.dice.uuid()
-    machine = pin_machine(
-        values.get("machine", ""), values.get("ostype", ""), maker.machine_version
-    )
-    if machine:
-        values["machine"] = machine
+    if values.get("machine"):
+        values["machine"] = canonical_machine_type(values["machine"])
     return {key: machine_value(key, value) for key, value in values.items()}
 
 

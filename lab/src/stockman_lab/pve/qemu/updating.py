@@ -20,7 +20,6 @@ from stockman_lab.pve.qemu.drives import DriveMaker, import_seconds, leave_behin
 from stockman_lab.pve.qemu.file_lock import GuestWork, is_inside
 from stockman_lab.pve.qemu.power import notice_change, shelf_of
 from stockman_lab.pve.qemu.settings import tag_style
-from stockman_lab.pve.releases import release_of
 from stockman_lab.pve.workers import Job, register
 
 _SECONDS = (0.1, 0.5)
@@ -52,7 +51,6 @@ def update(
         running=guest.is_running,
         owns=shelf.owns,
         made=maker,
-        qemu_version=_version(cluster),
         tag_style=tag_style(cluster.state.options),
     )
     try:
@@ -76,11 +74,6 @@ def _free(cluster: Cluster, guest: Guest, volid: str, log: Callable[[str], None]
         shelf_of(cluster, guest).free(volid)
     except ApiError as error:
         log(error.message)
-
-
-def _version(cluster: Cluster) -> tuple[int, int]:
-    major, minor = release_of(cluster.state.profile).qemu.split(".")[:2]
-    return int(major), int(minor)
 
 
 @register
