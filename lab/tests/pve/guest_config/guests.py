@@ -9,8 +9,8 @@ from stockman_lab.pve.formats.drive import Drive
 from stockman_lab.pve.formats.mount_point import MountPoint
 from stockman_lab.pve.formats.sizes import new_disk_bytes, new_mount_bytes
 from stockman_lab.pve.guest_config.change import Change, read_machine_change
+from stockman_lab.pve.guest_config.context import GuestContext, Outcome
 from stockman_lab.pve.guest_config.state import GuestConfig
-from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
 from stockman_lab.pve.guest_config.update import plan_update
 
 ROOT = "local-lvm:vm-100-disk-0"
@@ -44,7 +44,7 @@ def mounted(mount: MountPoint) -> MountPoint:
     return mount
 
 
-STOPPED = Surroundings(vmid=100, running=False, owns=owned, made=made, mounted=mounted)
+STOPPED = GuestContext(vmid=100, running=False, owns=owned, made=made, mounted=mounted)
 RUNNING = replace(STOPPED, running=True)
 
 
@@ -63,13 +63,11 @@ def machine(**more: str) -> GuestConfig:
     return GuestConfig({**values, **more})
 
 
-def update(
-    config: GuestConfig, surroundings: Surroundings, parameters: Mapping[str, str]
-) -> Outcome:
+def update(config: GuestConfig, context: GuestContext, parameters: Mapping[str, str]) -> Outcome:
     """What a request with these parameters does."""
-    return plan_update(config, read_machine_change(parameters), surroundings)
+    return plan_update(config, read_machine_change(parameters), context)
 
 
-def changed(config: GuestConfig, surroundings: Surroundings, **sets: str) -> Outcome:
+def changed(config: GuestConfig, context: GuestContext, **sets: str) -> Outcome:
     """What a request that only sets keys does."""
-    return plan_update(config, Change(sets=sets), surroundings)
+    return plan_update(config, Change(sets=sets), context)

@@ -15,9 +15,9 @@ from stockman_lab.pve.guest_config.container_needs import (
 from stockman_lab.pve.guest_config.container_update import (
     plan_container_update,
 )
+from stockman_lab.pve.guest_config.context import GuestContext, Outcome
 from stockman_lab.pve.guest_config.needs import Asked, Guest, OnlyRoot
 from stockman_lab.pve.guest_config.state import GuestConfig
-from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
 
 from lab.tests.pve.guest_config import guests
 
@@ -82,15 +82,13 @@ def container(**more: str) -> GuestConfig:
     return GuestConfig({**values, **more})
 
 
-def update(
-    config: GuestConfig, surroundings: Surroundings, parameters: Mapping[str, str]
-) -> Outcome:
+def update(config: GuestConfig, context: GuestContext, parameters: Mapping[str, str]) -> Outcome:
     """What a request with these parameters does."""
-    return plan_container_update(config, read_container_change(parameters), surroundings)
+    return plan_container_update(config, read_container_change(parameters), context)
 
 
 @pytest.mark.parametrize("around", [RUNNING, STOPPED])
-def test_a_deleted_unused_volume_is_destroyed(around: Surroundings) -> None:
+def test_a_deleted_unused_volume_is_destroyed(around: GuestContext) -> None:
     config = container(unused0="local-lvm:vm-200-disk-9", unused1="local-lvm:vm-9-disk-0")
 
     outcome = update(config, around, {"delete": "unused0,unused1"})

@@ -11,8 +11,8 @@ from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.formats.drive import Drive, is_drive, is_unused, parse_drive
 from stockman_lab.pve.formats.sizes import new_disk_bytes
 from stockman_lab.pve.guest_config.change import read_machine_change
+from stockman_lab.pve.guest_config.context import GuestContext
 from stockman_lab.pve.guest_config.state import GuestConfig, machine_digest
-from stockman_lab.pve.guest_config.surroundings import Surroundings
 from stockman_lab.pve.guest_config.update import apply_pending, plan_update
 from stockman_lab.pve.guest_config.views import pending_machine_rows, shown_machine
 
@@ -60,7 +60,7 @@ class Pool:
             self.volumes.add(drive.file)
         return drive
 
-    def around(self, *, running: bool) -> Surroundings:
+    def around(self, *, running: bool) -> GuestContext:
         """The world of a guest with this storage."""
         return replace(STOPPED, running=running, made=self.made)
 

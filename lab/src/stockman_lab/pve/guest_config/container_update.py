@@ -11,12 +11,12 @@ from stockman_lab.pve.formats.lists import print_tags, split_list
 from stockman_lab.pve.formats.mount_point import is_mount, parse_device, parse_mount_point
 from stockman_lab.pve.formats.nic import parse_container_nic
 from stockman_lab.pve.guest_config.change import Change
+from stockman_lab.pve.guest_config.context import GuestContext, Outcome
 from stockman_lab.pve.guest_config.keys import container_value, is_indexed
 from stockman_lab.pve.guest_config.pending import add_unused, forget_unchanged
 from stockman_lab.pve.guest_config.state import GuestConfig, container_digest
-from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
 
-_Step: TypeAlias = Callable[[GuestConfig, str, Surroundings, Outcome], None]
+_Step: TypeAlias = Callable[[GuestConfig, str, GuestContext, Outcome], None]
 
 ALWAYS_LIVE = frozenset(
     {
@@ -44,9 +44,7 @@ def check_container_update(config: GuestConfig, digest: str = "") -> None:
         raise die("detected modified configuration - file changed by other user? Try again.")
 
 
-def plan_container_update(
-    config: GuestConfig, change: Change, surroundings: Surroundings
-) -> Outcome:
+def plan_container_update(config: GuestConfig, change: Change, context: GuestContext) -> Outcome:
     """Writes a change into a configuration and applies what can be applied now.
 
     Either all of it is written or, with errors, nothing. Raises `ApiError`.
@@ -55,15 +53,15 @@ def plan_container_update(
     for key in change.reverts:
         draft.pending.pop(key, None)
         draft.pending_delete.pop(key, None)
-    modified = {key for key in change.deletes if _queue_delete(draft, key, surroundings, outcome)}
+    modified = {key for key in change.deletes if _queue_delete(draft, key, context, outcome)}
     for key in sorted(change.sets):
-        _queue_set(draft, key, change.sets[key], surroundings)
+        _queue_set(draft, key, change.sets[key], context)
         modified.add(key)
     forget_unchanged(draft)
-    if surroundings.running:
-        _apply_live(draft, modified, surroundings, outcome)
+    if context.running:
+        _apply_live(draft, modified, context, outcome)
     else:
-        apply_container_pending(draft, surroundings, modified, outcome)
+        apply_container_pending(draft, context, modified, outcome)
     if outcome.errors:
         return Outcome(errors=outcome.errors, warnings=outcome.warnings)
     _forget_reused(draft)
@@ -72,32 +70,30 @@ def plan_container_update(
     return outcome
 
 
-def _queue_delete(
-    config: GuestConfig, key: str, surroundings: Surroundings, outcome: Outcome
-) -> bool:
+def _queue_delete(config: GuestConfig, key: str, context: GuestContext, outcome: Outcome) -> bool:
     if key not in config.values and key not in config.pending:
         outcome.warnings.append(f"cannot delete '{key}' - not set in current configuration!")
         return False
     if key in REQUIRED:
         raise die(f"unable to delete required option '{key}'")
     if is_indexed(key, "unused", "mp"):
-        _check_protection(config, f"can't remove CT {surroundings.vmid} drive '{key}'")
+        _check_protection(config, f"can't remove CT {context.vmid} drive '{key}'")
     if key == "unprivileged":
         raise die(f"unable to delete read-only option: '{key}'")
     config.pending_delete[key] = 0
     return True
 
 
-def _queue_set(config: GuestConfig, key: str, value: str, surroundings: Surroundings) -> None:
+def _queue_set(config: GuestConfig, key: str, value: str, context: GuestContext) -> None:
     if is_mount(key):
-        _check_protection(config, f"can't update CT {surroundings.vmid} drive '{key}'")
+        _check_protection(config, f"can't update CT {context.vmid} drive '{key}'")
         parse_mount_point(key, value)
     elif key in ("nameserver", "searchdomain"):
         value = " ".join(split_list(value))
     elif key == "unprivileged":
         raise die(f"unable to modify read-only option: '{key}'")
     elif key == "tags":
-        value = print_tags(value, surroundings.tag_style)
+        value = print_tags(value, context.tag_style)
     elif is_indexed(key, "net"):
         _check_nic(key, value)
     elif is_indexed(key, "dev"):
@@ -119,21 +115,21 @@ def _check_protection(config: GuestConfig, what: str) -> None:
 
 
 def _apply_live(
-    config: GuestConfig, modified: set[str], surroundings: Surroundings, outcome: Outcome
+    config: GuestConfig, modified: set[str], context: GuestContext, outcome: Outcome
 ) -> None:
     for key in sorted(modified & set(config.pending_delete)):
         live = key in ALWAYS_LIVE or key in LIVE_DELETES or is_indexed(key, "unused")
-        if live and not _is_stuck(key, surroundings, outcome):
-            _drop(config, key, surroundings, outcome)
+        if live and not _is_stuck(key, context, outcome):
+            _drop(config, key, context, outcome)
     for key in sorted(modified & set(config.pending)):
         new_device = is_indexed(key, "mp", "dev") and key not in config.values
         live = key in ALWAYS_LIVE or key in LIVE_SETS or is_indexed(key, "net") or new_device
-        if live and not _is_stuck(key, surroundings, outcome):
-            _take(config, key, surroundings, outcome)
+        if live and not _is_stuck(key, context, outcome):
+            _take(config, key, context, outcome)
 
 
-def _is_stuck(key: str, surroundings: Surroundings, outcome: Outcome) -> bool:
-    refused = surroundings.stuck(key)
+def _is_stuck(key: str, context: GuestContext, outcome: Outcome) -> bool:
+    refused = context.stuck(key)
     if refused:
         outcome.errors[key] = f"unable to hotplug {key}: {refused}\n"
     return bool(refused)
@@ -141,7 +137,7 @@ def _is_stuck(key: str, surroundings: Surroundings, outcome: Outcome) -> bool:
 
 def apply_container_pending(
     config: GuestConfig,
-    surroundings: Surroundings,
+    context: GuestContext,
     modified: Iterable[str] | None = None,
     outcome: Outcome | None = None,
 ) -> Outcome:
@@ -149,28 +145,28 @@ def apply_container_pending(
     outcome = outcome or Outcome()
     chosen = {*config.pending, *config.pending_delete} if modified is None else set(modified)
     for key in sorted(chosen & set(config.pending_delete)):
-        _try(config, key, surroundings, outcome, _drop)
+        _try(config, key, context, outcome, _drop)
     forget_unchanged(config)
     for key in sorted(chosen & set(config.pending)):
-        _try(config, key, surroundings, outcome, _take)
+        _try(config, key, context, outcome, _take)
     _forget_reused(config)
     return outcome
 
 
 def _try(
-    config: GuestConfig, key: str, surroundings: Surroundings, outcome: Outcome, step: _Step
+    config: GuestConfig, key: str, context: GuestContext, outcome: Outcome, step: _Step
 ) -> None:
     try:
-        step(config, key, surroundings, outcome)
+        step(config, key, context, outcome)
     except ApiError as error:
         outcome.errors[key] = f"unable to apply pending change {key} : {error.message}\n"
 
 
-def _drop(config: GuestConfig, key: str, surroundings: Surroundings, outcome: Outcome) -> None:
+def _drop(config: GuestConfig, key: str, context: GuestContext, outcome: Outcome) -> None:
     value = config.values.pop(key, "")
     if is_indexed(key, "mp") and value:
         _keep_volume(config, key, value, outcome)
-    elif is_indexed(key, "unused") and value and surroundings.owns(value):
+    elif is_indexed(key, "unused") and value and context.owns(value):
         outcome.freed.append(value)
     elif is_indexed(key, "net"):
         outcome.unplugged.append(key)
@@ -178,10 +174,10 @@ def _drop(config: GuestConfig, key: str, surroundings: Surroundings, outcome: Ou
     outcome.applied.append(key)
 
 
-def _take(config: GuestConfig, key: str, surroundings: Surroundings, outcome: Outcome) -> None:
+def _take(config: GuestConfig, key: str, context: GuestContext, outcome: Outcome) -> None:
     value = config.pending[key]
     if is_indexed(key, "mp"):
-        value = str(surroundings.mounted(parse_mount_point(key, value)))
+        value = str(context.mounted(parse_mount_point(key, value)))
         old = config.values.get(key, "")
         if old:
             _keep_volume(config, key, old, outcome)

@@ -12,10 +12,10 @@ from stockman_lab.pve.formats.hardware import AGENT, current_memory
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.formats.nic import parse_nic
 from stockman_lab.pve.formats.property_string import parse
+from stockman_lab.pve.guest_config.context import GuestContext, Outcome
 from stockman_lab.pve.guest_config.keys import CLOUD_INIT, CLOUD_INIT_SOURCES, is_indexed
 from stockman_lab.pve.guest_config.pending import destroy, detach, forget_reused
 from stockman_lab.pve.guest_config.state import GuestConfig
-from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
 
 DEFAULT_FEATURES = "network,disk,usb"
 KNOWN_FEATURES = frozenset({"network", "disk", "cpu", "memory", "usb", "cloudinit"})
@@ -93,7 +93,7 @@ class Hotplug:
     """Applies waiting changes to a machine that runs, as far as that is possible."""
 
     config: GuestConfig
-    around: Surroundings
+    around: GuestContext
     outcome: Outcome
     features: frozenset[str] = field(default_factory=frozenset)
 

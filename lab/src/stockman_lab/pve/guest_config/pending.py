@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from stockman_lab.pve.errors import die
 from stockman_lab.pve.formats.drive import DRIVES, UNUSED, Drive, readable_drive
+from stockman_lab.pve.guest_config.context import GuestContext, Outcome
 from stockman_lab.pve.guest_config.state import GuestConfig
-from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
 
 
 def forget_unchanged(config: GuestConfig) -> None:
@@ -50,22 +50,20 @@ def _drives(section: dict[str, str]) -> list[Drive]:
     return [drive for drive in drives if drive]
 
 
-def detach(config: GuestConfig, drive: Drive, surroundings: Surroundings, outcome: Outcome) -> None:
+def detach(config: GuestConfig, drive: Drive, context: GuestContext, outcome: Outcome) -> None:
     """Keeps an owned disk as `unusedN`, destroys a cloud-init drive, forgets all else."""
     if drive.is_cloud_init:
         outcome.freed.append(drive.file)
         config.cloud_init.clear()
-    elif not drive.is_cdrom and drive.volume and surroundings.owns(drive.volume):
+    elif not drive.is_cdrom and drive.volume and context.owns(drive.volume):
         key = add_unused(config, drive.volume)
         if key:
             outcome.unused[key] = drive.volume
 
 
-def destroy(
-    config: GuestConfig, drive: Drive, surroundings: Surroundings, outcome: Outcome
-) -> None:
+def destroy(config: GuestConfig, drive: Drive, context: GuestContext, outcome: Outcome) -> None:
     """Destroys an owned disk; refuses one that something else still needs."""
-    if drive.is_plain_cdrom or not surroundings.owns(drive.file):
+    if drive.is_plain_cdrom or not context.owns(drive.file):
         return
     if is_volume_used(config, drive.file, but=drive.key):
         raise die(f"unable to delete '{drive.file}' - volume is still in use (snapshot?)")

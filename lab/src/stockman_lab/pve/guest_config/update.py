@@ -22,11 +22,11 @@ from stockman_lab.pve.formats.hardware import (
 )
 from stockman_lab.pve.formats.lists import print_tags
 from stockman_lab.pve.guest_config.change import Change
+from stockman_lab.pve.guest_config.context import GuestContext, Outcome
 from stockman_lab.pve.guest_config.hotplug import Hotplug
 from stockman_lab.pve.guest_config.keys import machine_value
 from stockman_lab.pve.guest_config.pending import destroy, detach, forget_reused, forget_unchanged
 from stockman_lab.pve.guest_config.state import GuestConfig, has_cloud_init, machine_digest
-from stockman_lab.pve.guest_config.surroundings import Outcome, Surroundings
 
 
 @dataclass(slots=True)
@@ -35,7 +35,7 @@ class Queue:
 
     config: GuestConfig
     change: Change
-    around: Surroundings
+    around: GuestContext
     outcome: Outcome
     modified: set[str] = field(default_factory=set)
     """Keys that may be applied now; what waited before goes on waiting."""
@@ -198,44 +198,44 @@ def check_balloon(config: GuestConfig, change: Change) -> None:
         raise die("balloon value too large (must be smaller than assigned memory)")
 
 
-def plan_update(config: GuestConfig, change: Change, surroundings: Surroundings) -> Outcome:
+def plan_update(config: GuestConfig, change: Change, context: GuestContext) -> Outcome:
     """Writes a change into a configuration and applies what can be applied now.
 
     Values have to be canonical already. Keys with errors, and what no running machine can
     take, wait. Raises `ApiError` where the real one gives up; what was written until then stays.
     """
     outcome = Outcome()
-    queue = Queue(config, change, surroundings, outcome)
+    queue = Queue(config, change, context, outcome)
     queue.fill()
     forget_unchanged(config)
     if config.has_pending:
-        if surroundings.running:
-            Hotplug(config, surroundings, outcome).apply(queue.modified)
+        if context.running:
+            Hotplug(config, context, outcome).apply(queue.modified)
         else:
-            apply_pending(config, surroundings, outcome)
+            apply_pending(config, context, outcome)
     forget_reused(config)
     return outcome
 
 
 def apply_pending(
-    config: GuestConfig, surroundings: Surroundings, outcome: Outcome | None = None
+    config: GuestConfig, context: GuestContext, outcome: Outcome | None = None
 ) -> Outcome:
     """Applies everything that waits to a machine that does not run: on a change, and at start."""
     outcome = outcome or Outcome()
     for key in sorted(config.pending_delete):
-        _apply(key, None, config, surroundings, outcome)
+        _apply(key, None, config, context, outcome)
     forget_unchanged(config)
     for key in sorted(config.pending):
-        _apply(key, config.pending[key], config, surroundings, outcome)
+        _apply(key, config.pending[key], config, context, outcome)
     forget_reused(config)
     return outcome
 
 
 def _apply(
-    key: str, value: str | None, config: GuestConfig, surroundings: Surroundings, outcome: Outcome
+    key: str, value: str | None, config: GuestConfig, context: GuestContext, outcome: Outcome
 ) -> None:
     try:
-        _move_drive(key, value, config, surroundings, outcome)
+        _move_drive(key, value, config, context, outcome)
     except ApiError as error:
         outcome.errors[key] = f"unable to apply pending change {key} : {error.message}\n"
         return
@@ -250,7 +250,7 @@ def _apply(
 
 
 def _move_drive(
-    key: str, value: str | None, config: GuestConfig, surroundings: Surroundings, outcome: Outcome
+    key: str, value: str | None, config: GuestConfig, context: GuestContext, outcome: Outcome
 ) -> None:
     if not is_drive(key):
         return
@@ -261,6 +261,6 @@ def _move_drive(
         return
     old = parse_drive(key, config.values[key])
     if new is None and config.pending_delete.get(key):
-        destroy(config, old, surroundings, outcome)
+        destroy(config, old, context, outcome)
     elif new is None or new.file != old.file:
-        detach(config, old, surroundings, outcome)
+        detach(config, old, context, outcome)

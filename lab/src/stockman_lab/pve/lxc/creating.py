@@ -17,8 +17,8 @@ from stockman_lab.pve.formats.volume_name import FOLDERS
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.change import Change
 from stockman_lab.pve.guest_config.container_update import plan_container_update
+from stockman_lab.pve.guest_config.context import GuestContext
 from stockman_lab.pve.guest_config.state import GuestConfig
-from stockman_lab.pve.guest_config.surroundings import Surroundings
 from stockman_lab.pve.guest_ids import forget, forget_traces, refuse_needed
 from stockman_lab.pve.lxc.power import Start, power_off
 from stockman_lab.pve.lxc.volumes import CONTENT, MountMaker, mounts_of, shelf_of, volumes_of
@@ -41,14 +41,14 @@ _UNPACKED_SHARE = 3
 def first_values(cluster: Cluster, vmid: int, settings: dict[str, str]) -> dict[str, str]:
     """What is written down of settings that need no volumes."""
     config = GuestConfig()
-    surroundings = Surroundings(
+    context = GuestContext(
         vmid=vmid,
         running=False,
         owns=lambda _: False,
         tag_style=tag_style(cluster.state.options),
     )
     sets = {key: value for key, value in settings.items() if not is_mount(key)}
-    outcome = plan_container_update(config, Change(sets=sets), surroundings)
+    outcome = plan_container_update(config, Change(sets=sets), context)
     if outcome.errors:
         raise ApiError(400, "Parameter verification failed.", outcome.errors)
     return config.values

@@ -15,8 +15,8 @@ from stockman_lab.pve.errors import die
 from stockman_lab.pve.formats.nic import ContainerNic, parse_container_nic
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.container_update import apply_container_pending
+from stockman_lab.pve.guest_config.context import GuestContext
 from stockman_lab.pve.guest_config.keys import index_of, is_indexed
-from stockman_lab.pve.guest_config.surroundings import Surroundings
 from stockman_lab.pve.lxc.volumes import MountMaker, existing, free_all, mounts_of, shelf_of
 from stockman_lab.pve.qemu.file_lock import GuestWork, refuse_locked
 from stockman_lab.pve.workers import Job, register
@@ -109,10 +109,10 @@ def power_on(cluster: Cluster, guest: Guest, log: Callable[[str], None]) -> None
     """Start a container: what waited is applied first."""
     shelf = shelf_of(cluster, guest)
     if guest.config.has_pending:
-        surroundings = Surroundings(
+        context = GuestContext(
             vmid=guest.vmid, running=False, owns=shelf.owns, mounted=MountMaker(shelf)
         )
-        outcome = apply_container_pending(guest.config, surroundings)
+        outcome = apply_container_pending(guest.config, context)
         for line in outcome.errors.values():
             log(line.strip())
         list(free_all(shelf, outcome.freed))

@@ -18,9 +18,9 @@ from stockman_lab.pve.guest_config.container_needs import (
     container_update_needs,
 )
 from stockman_lab.pve.guest_config.container_update import plan_container_update
+from stockman_lab.pve.guest_config.context import GuestContext
 from stockman_lab.pve.guest_config.needs import Guest as Owner
 from stockman_lab.pve.guest_config.state import GuestConfig
-from stockman_lab.pve.guest_config.surroundings import Surroundings
 from stockman_lab.pve.guest_rows import (
     container_cpus,
     disk_of,
@@ -84,7 +84,7 @@ def update(cluster: Cluster, guest: Guest, change: Change) -> None:
     """Write a change down and apply what can be applied now; with errors nothing is written."""
     shelf = shelf_of(cluster, guest)
     maker = MountMaker(shelf)
-    surroundings = Surroundings(
+    context = GuestContext(
         vmid=guest.vmid,
         running=guest.is_running,
         owns=shelf.owns,
@@ -93,7 +93,7 @@ def update(cluster: Cluster, guest: Guest, change: Change) -> None:
     )
     try:
         check_content(shelf, change.sets)
-        outcome = plan_container_update(guest.config, change, surroundings)
+        outcome = plan_container_update(guest.config, change, context)
     except FormatError as error:
         maker.undo()
         raise die(error.text) from None

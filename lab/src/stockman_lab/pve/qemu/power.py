@@ -9,7 +9,7 @@ from stockman_lab.core.timeline import Arguments
 from stockman_lab.guest.system import GuestSystem
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_config.surroundings import Surroundings
+from stockman_lab.pve.guest_config.context import GuestContext
 from stockman_lab.pve.guest_config.update import apply_pending
 from stockman_lab.pve.qemu.cloud_init_drive import regenerate
 from stockman_lab.pve.qemu.drives import free_all
@@ -137,5 +137,5 @@ def _apply_waiting(cluster: Cluster, guest: Guest) -> None:
     if not guest.config.has_pending:
         return
     shelf = shelf_of(cluster, guest)
-    surroundings = Surroundings(vmid=guest.vmid, running=False, owns=shelf.owns)
-    free_all(shelf, apply_pending(guest.config, surroundings).freed)
+    context = GuestContext(vmid=guest.vmid, running=False, owns=shelf.owns)
+    free_all(shelf, apply_pending(guest.config, context).freed)

@@ -12,8 +12,8 @@ from stockman_lab.pve.errors import ApiError, bad_parameters, die
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.change import Change
+from stockman_lab.pve.guest_config.context import GuestContext
 from stockman_lab.pve.guest_config.state import machine_digest
-from stockman_lab.pve.guest_config.surroundings import Surroundings
 from stockman_lab.pve.guest_config.update import check_update, plan_update
 from stockman_lab.pve.qemu.cloud_init_drive import regenerate
 from stockman_lab.pve.qemu.drives import DriveMaker, import_seconds, leave_behind
@@ -46,7 +46,7 @@ def update(
     """Write a change down and apply what can be applied now; what cannot is named in the error."""
     shelf = shelf_of(cluster, guest)
     maker = DriveMaker(shelf, guest.config.values, log)
-    surroundings = Surroundings(
+    context = GuestContext(
         vmid=guest.vmid,
         running=guest.is_running,
         owns=shelf.owns,
@@ -54,7 +54,7 @@ def update(
         tag_style=tag_style(cluster.state.options),
     )
     try:
-        outcome = plan_update(guest.config, change, surroundings)
+        outcome = plan_update(guest.config, change, context)
     except FormatError as error:
         raise die(error.text) from None
     for line in outcome.warnings:

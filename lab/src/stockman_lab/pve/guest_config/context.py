@@ -23,7 +23,7 @@ def _nothing(_key: str) -> str:
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class GuestContext:
     """The world around one guest, as far as its configuration needs it."""
 
     vmid: int
