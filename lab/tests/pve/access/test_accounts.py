@@ -32,7 +32,7 @@ from stockman_lab.pve.access.state import Profile
 from stockman_lab.pve.endpoints.access import realm_rows
 from stockman_lab.pve.errors import ApiError
 
-from lab.tests.pve.access.house import (
+from lab.tests.pve.access.populated_access import (
     ANN,
     ANN_TOKEN,
     BOB,

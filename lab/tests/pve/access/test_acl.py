@@ -8,7 +8,7 @@ from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.permissions import Authority
 from stockman_lab.pve.errors import ApiError
 
-from lab.tests.pve.access.house import ANN, ROOT, authority
+from lab.tests.pve.access.populated_access import ANN, ROOT, authority
 
 
 def refused(access: Authority, caller: Caller, change: AclChange) -> str:

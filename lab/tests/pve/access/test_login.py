@@ -31,7 +31,7 @@ from stockman_lab.pve.access.login import (
 from stockman_lab.pve.access.permissions import Authority
 from stockman_lab.pve.errors import ApiError
 
-from lab.tests.pve.access.house import (
+from lab.tests.pve.access.populated_access import (
     ANN,
     ANN_FULL_TOKEN,
     ANN_TOKEN,
@@ -43,7 +43,7 @@ from lab.tests.pve.access.house import (
 )
 
 
-def house(*entries: str) -> Authority:
+def login_access(*entries: str) -> Authority:
     access = authority(*entries)
     password = scramble("sesame street", dice())
     state = access.state
@@ -60,7 +60,7 @@ def refused(access: Authority, login: Login) -> str:
 
 @pytest.mark.parametrize("userid", ["ann@pve", "root@pam"])
 def test_a_password_gives_a_ticket_and_a_csrf_token(userid: str) -> None:
-    access = house()
+    access = login_access()
     key = access.state.ticket_key
 
     reply = log_in(access, Login(userid, "sesame street"), NOW)
@@ -95,14 +95,14 @@ def test_a_password_gives_a_ticket_and_a_csrf_token(userid: str) -> None:
     ],
 )
 def test_every_refusal_says_the_same(login: Login) -> None:
-    assert refused(house(), login) == "401 authentication failure"
+    assert refused(login_access(), login) == "401 authentication failure"
 
 
 OLD = "sesame street"
 NEW = "open, please"
 
 
-def password_house() -> Authority:
+def password_access() -> Authority:
     access = authority()
     for userid, name in (("ann@pve", ("ann", "pve")), ("root@pam", ("root", "pam"))):
         store_password(access.state, access.state.users[userid], name, scramble(OLD, dice()))
@@ -122,7 +122,7 @@ def password_refusal(access: Authority, caller: Caller, replaced: PasswordChange
 
 
 def test_nobody_else_changes_the_password_of_root_or_of_the_system() -> None:
-    access = password_house()
+    access = password_access()
     create_user(access.state, "dan@pam", UserChange())
 
     of_root = password_refusal(access, ANN, change("root@pam", OLD))
@@ -133,7 +133,7 @@ def test_nobody_else_changes_the_password_of_root_or_of_the_system() -> None:
 
 
 def test_who_is_disabled_changes_nothing() -> None:
-    access = password_house()
+    access = password_access()
     update_user(access.state, "ann@pve", UserChange(enable=False))
 
     assert (

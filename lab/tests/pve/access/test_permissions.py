@@ -11,7 +11,7 @@ from stockman_lab.pve.access.permissions import Authority, capabilities, is_vali
 from stockman_lab.pve.access.state import AccessState, Profile, privileges
 from stockman_lab.pve.errors import ApiError
 
-from lab.tests.pve.access.house import (
+from lab.tests.pve.access.populated_access import (
     ANN,
     ANN_FULL_TOKEN,
     ANN_TOKEN,

@@ -11,7 +11,7 @@ from stockman_lab.pve.access.permissions import Authority
 from stockman_lab.pve.access.rules import rule
 from stockman_lab.pve.errors import ApiError
 
-from lab.tests.pve.access.house import (
+from lab.tests.pve.access.populated_access import (
     ANN,
     ANN_TOKEN,
     ROOT,

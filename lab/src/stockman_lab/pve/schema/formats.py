@@ -289,7 +289,6 @@ class Formats:
         self._profile = profile
         self._checkers = checkers(profile)
         self._keys = property_formats.keys(profile)
-        self._property_strings: dict[str, Check] = {}
         self._checks: dict[str, Check] = {}
 
     def check(self, shape: Shape) -> Check | None:
