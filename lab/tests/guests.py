@@ -14,17 +14,17 @@ from stockman_lab.pve.workers import Job, Work
 
 
 def put_guest(
-    door: MemoryDoor, vmid: int = 100, node: str = "pve1", kind: str = "qemu", **values: str
+    client: MemoryDoor, vmid: int = 100, node: str = "pve1", kind: str = "qemu", **values: str
 ) -> Guest:
     """A guest that is off and has nothing but these values."""
     guest = Guest(vmid=vmid, kind=kind, node=node, config=GuestConfig(values=dict(values)))
-    door.cluster.state.guests[vmid] = guest
+    client.cluster.state.guests[vmid] = guest
     return guest
 
 
-def put_disk(door: MemoryDoor, guest: Guest, storage: str) -> None:
+def put_disk(client: MemoryDoor, guest: Guest, storage: str) -> None:
     """A disk on a storage, as `scsi0`."""
-    cluster = door.cluster
+    cluster = client.cluster
     name = f"vm-{guest.vmid}-disk-0"
     new = space.NewVolume(name, "images", "raw", 1 << 30, vmid=guest.vmid)
     found = cluster.state.storages[storage]

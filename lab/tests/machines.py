@@ -18,17 +18,17 @@ IMAGE = "local:import/linux.qcow2"
 QEMU = "/nodes/pve1/qemu"
 
 
-def put_image(door: MemoryDoor, host: str = "pve1", storage: str = "local") -> str:
+def put_image(client: MemoryDoor, host: str = "pve1", storage: str = "local") -> str:
     """A bootable image of 2 GiB that can be imported from; returns its id."""
     content = disk_image(ImageFacts(platform="linux", virtual_size=2 * GIB), Form.QCOW2)
-    return put_file(door, "import/linux.qcow2", content, host=host, storage=storage)
+    return put_file(client, "import/linux.qcow2", content, host=host, storage=storage)
 
 
 def put_file(
-    door: MemoryDoor, name: str, content: bytes, *, host: str = "pve1", storage: str = "local"
+    client: MemoryDoor, name: str, content: bytes, *, host: str = "pve1", storage: str = "local"
 ) -> str:
     """A file on a storage; returns its id."""
-    cluster = door.cluster
+    cluster = client.cluster
     kind, _, file = name.partition("/")
     new = space.NewVolume(
         name=name,
@@ -42,49 +42,49 @@ def put_file(
     return space.allocate(cluster, state.storages[storage], state.hosts[host], new).id
 
 
-def create(door: MemoryDoor, vmid: int = 100, **values: object) -> Guest:
+def create(client: MemoryDoor, vmid: int = 100, **values: object) -> Guest:
     """A machine with these values."""
-    upid = door.post(QEMU, vmid=vmid, **values)
-    assert door.done(upid) == "OK"
-    return door.cluster.state.guests[vmid]
+    upid = client.post(QEMU, vmid=vmid, **values)
+    assert client.done(upid) == "OK"
+    return client.cluster.state.guests[vmid]
 
 
-def create_linux(door: MemoryDoor, vmid: int = 100, **values: object) -> Guest:
+def create_linux(client: MemoryDoor, vmid: int = 100, **values: object) -> Guest:
     """A machine that boots Linux and has an agent."""
-    if door.cluster.state.volumes.get(f"pve1/{IMAGE}") is None:
-        put_image(door)
-    given: dict[str, object] = {
+    if client.cluster.state.volumes.get(f"pve1/{IMAGE}") is None:
+        put_image(client)
+    by_name: dict[str, object] = {
         "name": f"vm{vmid}",
         "memory": "2048",
         "scsi0": f"local-zfs:0,import-from={IMAGE}",
         "net0": "virtio,bridge=vmbr0",
         "agent": "1",
     }
-    return create(door, vmid, **(given | values))
+    return create(client, vmid, **(by_name | values))
 
 
-def start(door: MemoryDoor, vmid: int = 100) -> None:
+def start(client: MemoryDoor, vmid: int = 100) -> None:
     """Switch a machine on, and let it come up."""
-    assert door.done(door.post(f"{QEMU}/{vmid}/status/start")) == "OK"
-    door.world.advance(60)
+    assert client.done(client.post(f"{QEMU}/{vmid}/status/start")) == "OK"
+    client.world.advance(60)
 
 
-def ended(door: MemoryDoor, method: str, path: str, /, **params: object) -> str:
+def ended(client: MemoryDoor, method: str, path: str, /, **params: object) -> str:
     """How the task ended that a request started."""
-    return door.done(door.call(method, path, **params))
+    return client.done(client.call(method, path, **params))
 
 
-def user(door: MemoryDoor, *privileges: str, path: str = "/") -> MemoryDoor:
+def user(client: MemoryDoor, *privileges: str, path: str = "/") -> MemoryDoor:
     """The door for somebody who has some privileges."""
-    door.post("/access/roles", roleid="Some", privs=",".join(privileges))
-    door.post("/access/users", userid="ann@pve")
-    door.put("/access/acl", path=path, roles="Some", users="ann@pve")
-    return door.as_caller(Caller("ann@pve"))
+    client.post("/access/roles", roleid="Some", privs=",".join(privileges))
+    client.post("/access/users", userid="ann@pve")
+    client.put("/access/acl", path=path, roles="Some", users="ann@pve")
+    return client.as_caller(Caller("ann@pve"))
 
 
-def replied(door: MemoryDoor, method: str, path: str, /, **params: object) -> object:
+def replied(client: MemoryDoor, method: str, path: str, /, **params: object) -> object:
     """The data of a reply that was found to be as the schema promises."""
-    data = door.call(method, path, **params)
-    operation = Schema.of(door.cluster.state.profile).route(method, path).operation
+    data = client.call(method, path, **params)
+    operation = Schema.of(client.cluster.state.profile).route(method, path).operation
     assert misfits(operation.returns, data) == []
     return data

@@ -33,21 +33,21 @@ def populated(profile: str, seed: int) -> MemoryDoor:
         small_world(profile, seed=seed).state,
         Shelf({IMAGE_URL: content, "http://127.0.0.1/cd.iso": content}),
     )
-    door = MemoryDoor(world, NAME)
-    _put_file(door, "local", "import/image.qcow2", content)
-    _put_file(door, "local", "iso/cd.iso", content)
-    _put_file(door, "local", f"vztmpl/{TEMPLATE}", system_archive("debian", "12"))
-    _people(door)
-    _machines(door)
-    _containers(door)
-    _cluster(door)
-    return door
+    client = MemoryDoor(world, NAME)
+    _put_file(client, "local", "import/image.qcow2", content)
+    _put_file(client, "local", "iso/cd.iso", content)
+    _put_file(client, "local", f"vztmpl/{TEMPLATE}", system_archive("debian", "12"))
+    _people(client)
+    _machines(client)
+    _containers(client)
+    _cluster(client)
+    return client
 
 
-def _put_file(door: MemoryDoor, storage: str, name: str, content: bytes) -> None:
-    blob = door.world.around.blobs.put(content)
+def _put_file(client: MemoryDoor, storage: str, name: str, content: bytes) -> None:
+    blob = client.world.around.blobs.put(content)
     kind = name.partition("/")[0]
-    for host in door.cluster.state.hosts.values():
+    for host in client.cluster.state.hosts.values():
         new = space.NewVolume(
             name=name,
             content=kind,
@@ -56,76 +56,78 @@ def _put_file(door: MemoryDoor, storage: str, name: str, content: bytes) -> None
             written=len(content),
             blob=blob,
         )
-        space.allocate(door.cluster, door.cluster.state.storages[storage], host, new)
+        space.allocate(client.cluster, client.cluster.state.storages[storage], host, new)
 
 
-def _ask(door: MemoryDoor, method: str, path: str, /, **params: object) -> None:
+def _ask(client: MemoryDoor, method: str, path: str, /, **params: object) -> None:
     """Ask for something, and let it be done; what the lab does not have is left out."""
-    reply = door.reply(method, path, params)
+    reply = client.reply(method, path, params)
     if reply.status == HTTPStatus.NOT_IMPLEMENTED:
         return
     if reply.status != HTTPStatus.OK:
         raise AssertionError(f"{method} {path}: {reply.status} {reply.reason} {reply.body}")
     data = (reply.body or {}).get("data")
     if isinstance(data, str) and data.startswith("UPID:"):
-        status = door.done(data)
+        status = client.done(data)
         if status != "OK" and not status.startswith("WARNINGS"):
             raise AssertionError(f"{method} {path}: {status}")
 
 
-def _people(door: MemoryDoor) -> None:
-    _ask(door, "POST", "/access/groups", groupid="staff")
-    _ask(door, "POST", "/access/roles", roleid="Keeper", privs="VM.Audit,VM.PowerMgmt")
-    _ask(door, "POST", "/access/users", userid=USER, groups="staff", password="secret-word")
-    _ask(door, "POST", f"/access/users/{USER}/token/robot", privsep=0)
-    _ask(door, "PUT", "/access/acl", path="/vms", roles="PVEVMAdmin", users=USER)
-    _ask(door, "PUT", "/access/acl", path="/storage", roles="PVEDatastoreUser", groups="staff")
-    _ask(door, "POST", "/pools", poolid="farm")
+def _people(client: MemoryDoor) -> None:
+    _ask(client, "POST", "/access/groups", groupid="staff")
+    _ask(client, "POST", "/access/roles", roleid="Keeper", privs="VM.Audit,VM.PowerMgmt")
+    _ask(client, "POST", "/access/users", userid=USER, groups="staff", password="secret-word")
+    _ask(client, "POST", f"/access/users/{USER}/token/robot", privsep=0)
+    _ask(client, "PUT", "/access/acl", path="/vms", roles="PVEVMAdmin", users=USER)
+    _ask(client, "PUT", "/access/acl", path="/storage", roles="PVEDatastoreUser", groups="staff")
+    _ask(client, "POST", "/pools", poolid="farm")
 
 
-def _machines(door: MemoryDoor) -> None:
+def _machines(client: MemoryDoor) -> None:
     disk = "local-zfs:0,import-from=local:import/image.qcow2"
     _ask(
-        door, "POST", "/nodes/pve1/qemu", vmid=100, name="base", scsi0=disk,
+        client, "POST", "/nodes/pve1/qemu", vmid=100, name="base", scsi0=disk,
         scsihw="virtio-scsi-single", net0="virtio,bridge=vmbr0",
     )  # fmt: skip
-    _ask(door, "POST", "/nodes/pve1/qemu/100/template")
-    _ask(door, "POST", "/nodes/pve1/qemu/100/clone", newid=101, name="linked")
+    _ask(client, "POST", "/nodes/pve1/qemu/100/template")
+    _ask(client, "POST", "/nodes/pve1/qemu/100/clone", newid=101, name="linked")
     _ask(
-        door, "POST", "/nodes/pve1/qemu", vmid=102, name="web", pool="farm", agent="1",
+        client, "POST", "/nodes/pve1/qemu", vmid=102, name="web", pool="farm", agent="1",
         scsi0=disk.replace("local-zfs", "files"), scsi1="local-zfs:1", ide2="local-zfs:cloudinit",
         net0="virtio,bridge=vmbr0,tag=5", ipconfig0="ip=dhcp", memory=64, start=1,
     )  # fmt: skip
-    _ask(door, "POST", "/nodes/pve1/qemu/102/snapshot", snapname="before")
-    _ask(door, "POST", "/nodes/pve2/qemu", vmid=103, name="db", scsi0="ceph:2", boot="order=scsi0")
-    _ask(door, "POST", "/nodes/pve2/qemu", vmid=104, scsi0="thin:1", efidisk0="thin:1")
+    _ask(client, "POST", "/nodes/pve1/qemu/102/snapshot", snapname="before")
+    _ask(
+        client, "POST", "/nodes/pve2/qemu", vmid=103, name="db", scsi0="ceph:2", boot="order=scsi0"
+    )
+    _ask(client, "POST", "/nodes/pve2/qemu", vmid=104, scsi0="thin:1", efidisk0="thin:1")
 
 
-def _containers(door: MemoryDoor) -> None:
+def _containers(client: MemoryDoor) -> None:
     template = f"local:vztmpl/{TEMPLATE}"
     for vmid, node in ((200, "pve1"), (201, "pve3")):
         _ask(
-            door, "POST", f"/nodes/{node}/lxc", vmid=vmid, ostemplate=template,
+            client, "POST", f"/nodes/{node}/lxc", vmid=vmid, ostemplate=template,
             rootfs="local-zfs:1", hostname=f"box{vmid}", net0="name=eth0,bridge=vmbr0,ip=dhcp",
         )  # fmt: skip
-    _ask(door, "POST", "/nodes/pve1/lxc/200/status/start")
+    _ask(client, "POST", "/nodes/pve1/lxc/200/status/start")
 
 
-def _cluster(door: MemoryDoor) -> None:
-    _ask(door, "POST", "/cluster/ha/resources", sid="vm:103", state="stopped")
-    if door.cluster.is_nine:
+def _cluster(client: MemoryDoor) -> None:
+    _ask(client, "POST", "/cluster/ha/resources", sid="vm:103", state="stopped")
+    if client.cluster.is_nine:
         _ask(
-            door, "POST", "/cluster/ha/rules", rule="near", type="node-affinity",
+            client, "POST", "/cluster/ha/rules", rule="near", type="node-affinity",
             resources="vm:103", nodes="pve1,pve2",
         )  # fmt: skip
     else:
-        _ask(door, "POST", "/cluster/ha/groups", group="near", nodes="pve1,pve2")
+        _ask(client, "POST", "/cluster/ha/groups", group="near", nodes="pve1,pve2")
     entry = "id=10de:1eb8,iommugroup=1,node=pve1,path=0000:01:00.0"
-    _ask(door, "POST", "/cluster/mapping/pci", id="gpu", map=[entry])
-    _ask(door, "POST", "/cluster/mapping/usb", id="stick", map=["id=1a86:7523,node=pve1"])
-    _ask(door, "POST", "/cluster/backup", id="nightly", schedule="02:00", storage="local", all=1)
+    _ask(client, "POST", "/cluster/mapping/pci", id="gpu", map=[entry])
+    _ask(client, "POST", "/cluster/mapping/usb", id="stick", map=["id=1a86:7523,node=pve1"])
+    _ask(client, "POST", "/cluster/backup", id="nightly", schedule="02:00", storage="local", all=1)
     _ask(
-        door, "POST", "/cluster/replication", id="101-0", type="local", target="pve2",
+        client, "POST", "/cluster/replication", id="101-0", type="local", target="pve2",
         schedule="*/15",
     )  # fmt: skip
-    _ask(door, "POST", "/nodes/pve1/qemu/102/firewall/rules", type="in", action="ACCEPT")
+    _ask(client, "POST", "/nodes/pve1/qemu/102/firewall/rules", type="in", action="ACCEPT")

@@ -48,21 +48,21 @@ def _in_array(shape: Shape, value: object, where: str) -> list[str]:
 def _in_object(shape: Shape, value: object, where: str) -> list[str]:
     if not isinstance(value, dict):
         return [f"{where}: {value!r} is no object"]
-    parts: dict[str, Part] = dict(shape.parts or {})
+    by_name: dict[str, Part] = dict(shape.parts or {})
     wrong = [
         f"{where}: {name} is missing"
-        for name, part in parts.items()
+        for name, part in by_name.items()
         if not part.optional and not part.count and name not in value
     ]
     if shape.closed:
-        wrong += [f"{where}: {name} is not promised" for name in value if name not in parts]
+        wrong += [f"{where}: {name} is not promised" for name in value if name not in by_name]
     for name, item in value.items():
-        if name in parts:
-            wrong += misfits(parts[name].shape, item, f"{where}.{name}")
+        if name in by_name:
+            wrong += misfits(by_name[name].shape, item, f"{where}.{name}")
     return wrong
 
 
-def promised(door: MemoryDoor, method: str, template: str, value: object) -> list[str]:
+def promised(client: MemoryDoor, method: str, template: str, value: object) -> list[str]:
     """What of a reply is not as the operation promises."""
-    schema = Schema.of(door.cluster.state.profile)
+    schema = Schema.of(client.cluster.state.profile)
     return misfits(schema.operation(method, template).returns, value)

@@ -29,10 +29,10 @@ DOWNLOAD = "/nodes/pve1/storage/local/download-url"
 AGENT = f"{QEMU}/100/agent"
 
 
-def let(asked: MemoryDoor, point: Point, effect: Effect) -> None:
+def let(client: MemoryDoor, point: Point, effect: Effect) -> None:
     seconds = 0 if effect is Effect.KILL else 50
-    asked.world.faults.add(Fault(point, effect, seconds=seconds))
-    asked.world.strike()
+    client.world.faults.add(Fault(point, effect, seconds=seconds))
+    client.world.strike()
 
 
 def outcome(work: Callable[[], object]) -> str:
@@ -46,60 +46,60 @@ def outcome(work: Callable[[], object]) -> str:
 
 
 def request(effect: Effect) -> list[object]:
-    asked = door()
-    let(asked, Point.REQUEST, effect)
-    before = asked.world.now
-    said = outcome(lambda: asked.post("/pools", poolid="wool"))
-    made = "wool" in asked.cluster.state.resource_pools
-    return [said, made, asked.world.now - before, asked.host.has_power]
+    client = door()
+    let(client, Point.REQUEST, effect)
+    before = client.world.now
+    said = outcome(lambda: client.post("/pools", poolid="wool"))
+    made = "wool" in client.cluster.state.resource_pools
+    return [said, made, client.world.now - before, client.host.has_power]
 
 
 def late_answer(effect: Effect) -> list[object]:
     """A request that the lab itself answers some seconds later."""
-    asked = door()
-    create_linux(asked)
-    start(asked)
-    asked.cluster.state.guests[100].paused = True
-    let(asked, Point.REQUEST, effect)
-    before = asked.world.now
-    said = outcome(lambda: asked.post(f"{AGENT}/ping"))
-    return [said, asked.world.now - before]
+    client = door()
+    create_linux(client)
+    start(client)
+    client.cluster.state.guests[100].paused = True
+    let(client, Point.REQUEST, effect)
+    before = client.world.now
+    said = outcome(lambda: client.post(f"{AGENT}/ping"))
+    return [said, client.world.now - before]
 
 
 def task(effect: Effect) -> list[object]:
-    asked = door()
-    create_linux(asked)
-    let(asked, Point.TASK, effect)
-    before = asked.world.now
-    said = ended(asked, "POST", f"{QEMU}/100/status/start")
-    is_slow = asked.world.now - before > 50
-    return [said, asked.cluster.state.guests[100].is_running, is_slow, asked.host.has_power]
+    client = door()
+    create_linux(client)
+    let(client, Point.TASK, effect)
+    before = client.world.now
+    said = ended(client, "POST", f"{QEMU}/100/status/start")
+    is_slow = client.world.now - before > 50
+    return [said, client.cluster.state.guests[100].is_running, is_slow, client.host.has_power]
 
 
 def allocate(effect: Effect) -> list[object]:
-    asked = door()
-    let(asked, Point.ALLOCATE, effect)
-    said = ended(asked, "POST", QEMU, vmid=100, scsi0="ceph:1")
-    locked_until = max(asked.cluster.state.storage_locks.values(), default=0.0)
-    return [said, locked_until > asked.world.now + 20]
+    client = door()
+    let(client, Point.ALLOCATE, effect)
+    said = ended(client, "POST", QEMU, vmid=100, scsi0="ceph:1")
+    locked_until = max(client.cluster.state.storage_locks.values(), default=0.0)
+    return [said, locked_until > client.world.now + 20]
 
 
 def download(effect: Effect) -> list[object]:
     facts = ImageFacts(platform="nocloud", virtual_size=GIB)
     shelf = Shelf({URL: disk_image(facts, Form.QCOW2)})
-    asked = MemoryDoor(world_with(shelf), NAME)
-    ended(asked, "POST", DOWNLOAD, content="import", filename="first.qcow2", url=URL)
+    client = MemoryDoor(world_with(shelf), NAME)
+    ended(client, "POST", DOWNLOAD, content="import", filename="first.qcow2", url=URL)
     shelf.contents[URL] = newer = disk_image(
         ImageFacts(platform="metal", virtual_size=GIB), Form.QCOW2
     )
-    let(asked, Point.DOWNLOAD, effect)
-    before = asked.world.now
-    said = ended(asked, "POST", DOWNLOAD, content="import", filename="second.qcow2", url=URL)
-    pve1_local_import_second_qcow2 = asked.cluster.state.volumes.get(
+    let(client, Point.DOWNLOAD, effect)
+    before = client.world.now
+    said = ended(client, "POST", DOWNLOAD, content="import", filename="second.qcow2", url=URL)
+    pve1_local_import_second_qcow2 = client.cluster.state.volumes.get(
         "pve1/local:import/second.qcow2"
     )
     content = (
-        asked.world.state.blobs.get(pve1_local_import_second_qcow2.blob)
+        client.world.state.blobs.get(pve1_local_import_second_qcow2.blob)
         if pve1_local_import_second_qcow2 is not None
         else b""
     )
@@ -107,85 +107,88 @@ def download(effect: Effect) -> list[object]:
         said,
         pve1_local_import_second_qcow2 is not None,
         content == newer,
-        asked.world.now - before > 50,
+        client.world.now - before > 50,
     ]
 
 
 def boot(effect: Effect) -> list[object]:
-    asked = door()
-    create_linux(asked)
-    let(asked, Point.BOOT, effect)
-    upid = str(asked.post(f"{QEMU}/100/status/start"))
-    asked.world.advance(40)
-    exit_status = asked.cluster.state.tasks[upid].exit_status
-    first = outcome(lambda: asked.post(f"{AGENT}/ping"))
-    asked.world.advance(60)
-    return [exit_status.partition(":")[0], first, outcome(lambda: asked.post(f"{AGENT}/ping"))]
+    client = door()
+    create_linux(client)
+    let(client, Point.BOOT, effect)
+    upid = str(client.post(f"{QEMU}/100/status/start"))
+    client.world.advance(40)
+    exit_status = client.cluster.state.tasks[upid].exit_status
+    first = outcome(lambda: client.post(f"{AGENT}/ping"))
+    client.world.advance(60)
+    return [exit_status.partition(":")[0], first, outcome(lambda: client.post(f"{AGENT}/ping"))]
 
 
 def shutdown(effect: Effect) -> list[object]:
-    asked = door()
-    create_linux(asked)
-    start(asked)
-    let(asked, Point.SHUTDOWN, effect)
-    before = asked.world.now
-    said = ended(asked, "POST", f"{QEMU}/100/status/shutdown", timeout=120)
-    return [said, asked.cluster.state.guests[100].is_running, asked.world.now - before > 50]
+    client = door()
+    create_linux(client)
+    start(client)
+    let(client, Point.SHUTDOWN, effect)
+    before = client.world.now
+    said = ended(client, "POST", f"{QEMU}/100/status/shutdown", timeout=120)
+    return [said, client.cluster.state.guests[100].is_running, client.world.now - before > 50]
 
 
 def agent(effect: Effect) -> list[object]:
-    asked = door()
-    create_linux(asked)
-    start(asked)
-    let(asked, Point.AGENT, effect)
-    before = asked.world.now
-    said = outcome(lambda: asked.post(f"{AGENT}/shutdown"))
-    seconds = asked.world.now - before
-    asked.world.advance(60)
-    return [said, not asked.cluster.state.guests[100].is_running, seconds]
+    client = door()
+    create_linux(client)
+    start(client)
+    let(client, Point.AGENT, effect)
+    before = client.world.now
+    said = outcome(lambda: client.post(f"{AGENT}/shutdown"))
+    seconds = client.world.now - before
+    client.world.advance(60)
+    return [said, not client.cluster.state.guests[100].is_running, seconds]
 
 
 def resources(effect: Effect) -> list[object]:
-    asked = door()
-    let(asked, Point.RESOURCES, effect)
-    create(asked, 100)
-    rows = [asked.get("/cluster/resources", type="vm")[0]]  # type: ignore[index]
-    asked.world.advance(60)
-    rows.append(asked.get("/cluster/resources", type="vm")[0])  # type: ignore[index]
+    client = door()
+    let(client, Point.RESOURCES, effect)
+    create(client, 100)
+    rows = [client.get("/cluster/resources", type="vm")[0]]  # type: ignore[index]
+    client.world.advance(60)
+    rows.append(client.get("/cluster/resources", type="vm")[0])  # type: ignore[index]
     return [row["status"] for row in rows]
 
 
 def authenticate(effect: Effect) -> list[object]:
-    asked = door()
-    post = asked.post("/access/users/root@pam/token/main", privsep=0)
+    client = door()
+    post = client.post("/access/users/root@pam/token/main", privsep=0)
     header = {"authorization": f"PVEAPIToken=root@pam!main={post['value']}"}  # type: ignore[index]
-    let(asked, Point.AUTHENTICATE, effect)
-    reply = asked.api.perform(asked.host, ApiRequest("GET", "/version", headers=header))
+    let(client, Point.AUTHENTICATE, effect)
+    reply = client.api.perform(client.host, ApiRequest("GET", "/version", headers=header))
     assert isinstance(reply, ApiReply)
     return [reply.status]
 
 
 def host(effect: Effect) -> list[object]:
-    asked = door()
-    let(asked, Point.HOST, effect)
-    asked.world.settle()
-    return [one.has_power for one in asked.cluster.state.hosts.values()]
+    client = door()
+    let(client, Point.HOST, effect)
+    client.world.settle()
+    return [host.has_power for host in client.cluster.state.hosts.values()]
 
 
 def objects(effect: Effect) -> list[object]:
     asker = Asker()
     asker.world.faults.add(Fault(Point.OBJECTS, effect, seconds=3600))
-    found = asker.told(Ask("PUT", "/flock/a", {}, {}, b"wool"))
-    said = str(found.outcome.status) if isinstance(found.outcome, Response) else "no answer"
+    result = asker.told(Ask("PUT", "/flock/a", {}, {}, b"wool"))
+    said = str(result.outcome.status) if isinstance(result.outcome, Response) else "no answer"
     made = asker.state.buckets["flock"].objects.get("a")
     content = asker.world.state.blobs.get(made.blob) if made is not None else b""
-    return [said, made is not None, content == b"wool", found.seconds, found.is_refused]
+    return [said, made is not None, content == b"wool", result.seconds, result.is_refused]
 
 
 def quorum(effect: Effect) -> list[object]:
-    asked = door()
-    let(asked, Point.QUORUM, effect)
-    return [outcome(lambda: asked.post("/pools", poolid="wool")), outcome(lambda: asked.get(QEMU))]
+    client = door()
+    let(client, Point.QUORUM, effect)
+    return [
+        outcome(lambda: client.post("/pools", poolid="wool")),
+        outcome(lambda: client.get(QEMU)),
+    ]
 
 
 TIMEOUT = "command failed: got timeout"

@@ -110,14 +110,14 @@ def test_a_host_dies_with_all_that_runs_on_it() -> None:
     api = door()
     create_linux(api)
     start(api)
-    other = MemoryDoor(api.world, NAME, "pve2")
+    client = MemoryDoor(api.world, NAME, "pve2")
     let(api, Point.HOST, Effect.KILL, match={"node": "pve1"}, since=api.world.now + 60)
     api.world.advance(30)
     assert api.cluster.state.guests[100].is_running
     api.world.advance(40)
     assert not api.cluster.state.hosts["pve1"].has_power
-    assert refused(other, "GET", f"{QEMU}/100/status/current").status == 595
-    rows = other.get("/cluster/resources", type="vm")
+    assert refused(client, "GET", f"{QEMU}/100/status/current").status == 595
+    rows = client.get("/cluster/resources", type="vm")
     assert [row["status"] for row in rows] == ["unknown"]  # type: ignore[attr-defined]
 
 
@@ -126,8 +126,8 @@ def test_a_host_dies_while_it_clones() -> None:
     create_linux(api)
     let(api, Point.TASK, Effect.KILL, match={"type": "qmclone"})
     assert ended(api, "POST", f"{QEMU}/100/clone", newid=101) == "unexpected status"
-    other = MemoryDoor(api.world, NAME, "pve2")
-    assert refused(other, "GET", f"{QEMU}/101/config").status == 595
+    client = MemoryDoor(api.world, NAME, "pve2")
+    assert refused(client, "GET", f"{QEMU}/101/config").status == 595
 
 
 def test_a_list_is_older_than_what_was_done() -> None:
@@ -177,25 +177,25 @@ def test_a_download_is_damaged_and_a_checksum_tells(damage: str) -> None:
     content = image("v1.13.9")
     api = MemoryDoor(world_with(Shelf({URL: content})), NAME)
     let(api, Point.DOWNLOAD, Effect.CORRUPT, message=damage)
-    wanted = {
+    by_name = {
         "content": "import",
         "filename": "talos.qcow2",
         "url": URL,
         "checksum__algorithm": "sha256",
         "checksum": hashlib.sha256(content).hexdigest(),
     }
-    assert "checksum mismatch" in ended(api, "POST", DOWNLOAD, **wanted)
-    assert ended(api, "POST", DOWNLOAD, **wanted) == "OK"
+    assert "checksum mismatch" in ended(api, "POST", DOWNLOAD, **by_name)
+    assert ended(api, "POST", DOWNLOAD, **by_name) == "OK"
 
 
 def test_a_cached_old_image_is_delivered_and_boots_the_old_version() -> None:
     shelf = Shelf({URL: image("v1.12.0")})
     api = MemoryDoor(world_with(shelf), NAME)
-    wanted = {"content": "import", "url": URL}
-    assert ended(api, "POST", DOWNLOAD, **wanted, filename="old.qcow2") == "OK"
+    by_name = {"content": "import", "url": URL}
+    assert ended(api, "POST", DOWNLOAD, **by_name, filename="old.qcow2") == "OK"
     shelf.contents[URL] = image("v1.13.9")
     let(api, Point.DOWNLOAD, Effect.LIE)
-    assert ended(api, "POST", DOWNLOAD, **wanted, filename="new.qcow2") == "OK"
+    assert ended(api, "POST", DOWNLOAD, **by_name, filename="new.qcow2") == "OK"
     volume = api.cluster.state.volumes["pve1/local:import/new.qcow2"]
     facts = read_image(api.world.state.blobs.get(volume.blob)).facts
     assert facts is not None

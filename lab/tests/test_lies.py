@@ -15,74 +15,74 @@ from lab.tests.worlds import NAME, door
 
 
 def lying(**how: object) -> MemoryDoor:
-    asked = door()
-    lie(asked, **how)
-    return asked
+    client = door()
+    lie(client, **how)
+    return client
 
 
-def lie(asked: MemoryDoor, **how: object) -> Fault:
+def lie(client: MemoryDoor, **how: object) -> Fault:
     how.setdefault("times", None)
-    return asked.world.faults.add(Fault(Point.REQUEST, Effect.LIE, **how))  # type: ignore[arg-type]
+    return client.world.faults.add(Fault(Point.REQUEST, Effect.LIE, **how))  # type: ignore[arg-type]
 
 
-def vmids(asked: MemoryDoor) -> list[int]:
-    return [row["vmid"] for row in asked.get(QEMU)]  # type: ignore[attr-defined]
+def vmids(client: MemoryDoor) -> list[int]:
+    return [row["vmid"] for row in client.get(QEMU)]  # type: ignore[attr-defined]
 
 
 def test_reads_show_what_was_true_when_the_first_request_came() -> None:
-    asked = lying()
-    create(asked, 100)
-    assert vmids(asked) == []
-    assert 100 in asked.cluster.state.guests
+    client = lying()
+    create(client, 100)
+    assert vmids(client) == []
+    assert 100 in client.cluster.state.guests
 
 
 def test_writes_are_not_lied_about() -> None:
-    asked = lying()
-    create(asked, 100)
+    client = lying()
+    create(client, 100)
     with pytest.raises(ApiError, match="VM 100 already exists on node 'pve1'"):
-        asked.post(QEMU, vmid=100)
+        client.post(QEMU, vmid=100)
 
 
 def test_a_lie_ends_with_its_number_of_times() -> None:
-    asked = lying(times=2)
-    create(asked, 100)
-    assert [vmids(asked) for _ in range(3)] == [[], [], [100]]
+    client = lying(times=2)
+    create(client, 100)
+    assert [vmids(client) for _ in range(3)] == [[], [], [100]]
 
 
 def test_a_lie_ends_when_it_is_taken_back_and_leaves_nothing_behind() -> None:
-    asked = lying()
-    put_file(asked, "iso/wool.iso", b"wool")
-    create(asked, 100)
-    assert asked.world.state.memories
-    assert asked.world.take_back(1)
-    assert vmids(asked) == [100]
-    assert asked.world.state.memories == {}
-    asked.delete("/nodes/pve1/storage/local/content/local:iso/wool.iso")
-    asked.world.settle()
-    assert not asked.world.state.blobs.contents
+    client = lying()
+    put_file(client, "iso/wool.iso", b"wool")
+    create(client, 100)
+    assert client.world.state.memories
+    assert client.world.take_back(1)
+    assert vmids(client) == [100]
+    assert client.world.state.memories == {}
+    client.delete("/nodes/pve1/storage/local/content/local:iso/wool.iso")
+    client.world.settle()
+    assert not client.world.state.blobs.contents
 
 
 def test_a_lie_has_its_time() -> None:
-    asked = door()
-    now = asked.world.now
-    lie(asked, since=now + 100, until=now + 200)
-    create(asked, 100)
-    assert vmids(asked) == [100]
-    asked.world.advance(100)
-    create(asked, 101)
-    assert vmids(asked) == [100]
-    asked.world.advance(101)
-    assert vmids(asked) == [100, 101]
+    client = door()
+    now = client.world.now
+    lie(client, since=now + 100, until=now + 200)
+    create(client, 100)
+    assert vmids(client) == [100]
+    client.world.advance(100)
+    create(client, 101)
+    assert vmids(client) == [100]
+    client.world.advance(101)
+    assert vmids(client) == [100, 101]
 
 
 def test_a_lie_is_no_older_than_it_is_said_to_be() -> None:
-    asked = lying(seconds=30)
-    create(asked, 100)
-    assert vmids(asked) == []
-    asked.world.advance(60)
-    assert vmids(asked) == [100]
-    create(asked, 101)
-    assert vmids(asked) == [100]
+    client = lying(seconds=30)
+    create(client, 100)
+    assert vmids(client) == []
+    client.world.advance(60)
+    assert vmids(client) == [100]
+    create(client, 101)
+    assert vmids(client) == [100]
 
 
 @pytest.mark.parametrize(
@@ -90,70 +90,70 @@ def test_a_lie_is_no_older_than_it_is_said_to_be() -> None:
     [{"path": "/nodes/*/qemu/100/*"}, {"vmid": "100"}, {"host": "pve1", "vmid": "10?"}],
 )
 def test_only_what_is_meant_is_lied_about(match: dict[str, str]) -> None:
-    asked = door()
+    client = door()
     for vmid in (100, 200):
-        create(asked, vmid, name="old")
-    lie(asked, match=match)
+        create(client, vmid, name="old")
+    lie(client, match=match)
     for vmid in (100, 200):
-        assert ended(asked, "POST", f"{QEMU}/{vmid}/config", name="new") == "OK"
-    names = [asked.get(f"{QEMU}/{vmid}/config")["name"] for vmid in (100, 200)]  # type: ignore[index]
+        assert ended(client, "POST", f"{QEMU}/{vmid}/config", name="new") == "OK"
+    names = [client.get(f"{QEMU}/{vmid}/config")["name"] for vmid in (100, 200)]  # type: ignore[index]
     assert names == ["old", "new"]
 
 
 def test_one_host_may_lie_while_others_tell_the_truth() -> None:
-    asked = lying(match={"host": "pve2"})
-    other = MemoryDoor(asked.world, NAME, "pve2")
-    create(asked, 100)
-    assert vmids(asked) == [100]
+    client = lying(match={"host": "pve2"})
+    other = MemoryDoor(client.world, NAME, "pve2")
+    create(client, 100)
+    assert vmids(client) == [100]
     assert vmids(other) == []
 
 
 def test_a_machine_that_is_gone_is_still_shown() -> None:
-    asked = door()
-    create_linux(asked)
-    start(asked)
-    lie(asked, match={"vmid": "100"})
-    assert ended(asked, "POST", f"{QEMU}/100/status/stop") == "OK"
-    assert ended(asked, "DELETE", f"{QEMU}/100") == "OK"
-    assert asked.get(f"{QEMU}/100/status/current")["status"] == "running"  # type: ignore[index]
-    links = asked.get(f"{QEMU}/100/agent/network-get-interfaces")
+    client = door()
+    create_linux(client)
+    start(client)
+    lie(client, match={"vmid": "100"})
+    assert ended(client, "POST", f"{QEMU}/100/status/stop") == "OK"
+    assert ended(client, "DELETE", f"{QEMU}/100") == "OK"
+    assert client.get(f"{QEMU}/100/status/current")["status"] == "running"  # type: ignore[index]
+    links = client.get(f"{QEMU}/100/agent/network-get-interfaces")
     assert links["result"]  # type: ignore[index]
-    assert vmids(asked) == []
+    assert vmids(client) == []
 
 
 def test_the_lie_changes_nothing_in_the_world() -> None:
-    asked = door()
-    create_linux(asked)
-    start(asked)
-    lie(asked)
-    asked.get("/version")
-    before = world_file(asked.world.state)
-    struck = asked.world.faults.listed[0].struck
-    asked.get(f"{QEMU}/100/agent/network-get-interfaces")
-    asked.get(f"{QEMU}/100/agent/info")
-    asked.get("/cluster/resources")
-    assert asked.world.faults.listed[0].struck == struck + 3
-    asked.world.faults.listed[0].struck = struck
-    assert world_file(asked.world.state) == before
+    client = door()
+    create_linux(client)
+    start(client)
+    lie(client)
+    client.get("/version")
+    before = world_file(client.world.state)
+    struck = client.world.faults.listed[0].struck
+    client.get(f"{QEMU}/100/agent/network-get-interfaces")
+    client.get(f"{QEMU}/100/agent/info")
+    client.get("/cluster/resources")
+    assert client.world.faults.listed[0].struck == struck + 3
+    client.world.faults.listed[0].struck = struck
+    assert world_file(client.world.state) == before
 
 
 def test_a_saved_world_goes_on_with_the_same_lie() -> None:
-    asked = lying()
-    create(asked, 100)
-    again = MemoryDoor(World(read_world(world_file(asked.world.state))), NAME)
+    client = lying()
+    create(client, 100)
+    again = MemoryDoor(World(read_world(world_file(client.world.state))), NAME)
     assert vmids(again) == []
     again.world.take_back(1)
     assert vmids(again) == [100]
 
 
 def test_credentials_are_those_of_today() -> None:
-    asked = lying(match={"path": "/version"})
-    post = asked.post("/access/users/root@pam/token/main", privsep=0)
+    client = lying(match={"path": "/version"})
+    post = client.post("/access/users/root@pam/token/main", privsep=0)
     right = f"PVEAPIToken=root@pam!main={post['value']}"  # type: ignore[index]
 
     def status(header: str) -> int:
         request = ApiRequest("GET", "/version", headers={"authorization": header})
-        reply = asked.api.perform(asked.host, request)
+        reply = client.api.perform(client.host, request)
         assert isinstance(reply, ApiReply)
         return reply.status
 

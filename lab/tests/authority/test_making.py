@@ -116,9 +116,9 @@ def test_a_certificate_of_a_host_is_for_servers_only() -> None:
 def test_serial_numbers_count_from_one() -> None:
     ca = authority()
 
-    made = [parsed(new_certificate(ca, NAMES, NOW, dice(n)).pem) for n in (5, 6)]
+    rows = [parsed(new_certificate(ca, NAMES, NOW, dice(n)).pem) for n in (5, 6)]
 
-    assert [one.serial_number for one in made] == [1, 2]
+    assert [row.serial_number for row in rows] == [1, 2]
     assert ca.issued == 2
 
 

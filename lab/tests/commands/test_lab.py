@@ -22,9 +22,9 @@ Fault = Callable[..., Ran]
 @pytest.fixture
 def fault(tmp_path: Path) -> Iterator[Fault]:
     """Runs `stockman lab fault` on a lab of its own."""
-    places = LabPlaces(state=tmp_path / "lab.state")
-    with running_lab(places, wanted(preset="three-node")):
-        yield lambda *words: ran_inside("lab", "fault", *words, "--state", str(places.state))
+    files = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(files, wanted(preset="three-node")):
+        yield lambda *words: ran_inside("lab", "fault", *words, "--state", str(files.state))
 
 
 def test_the_command_knows_every_point_and_effect() -> None:
@@ -39,7 +39,7 @@ def test_a_lie_is_listed_with_what_it_is_about(fault: Fault) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("texts", "text"),
     [
         (("boot", "cut"), "`cut` means nothing at `boot`, which knows `fail`, `delay` and `hang`"),
         (("task", "delay"), "a delay without a length (`seconds`) delays nothing"),
@@ -48,12 +48,12 @@ def test_a_lie_is_listed_with_what_it_is_about(fault: Fault) -> None:
     ],
 )
 def test_what_makes_no_sense_is_refused_with_a_sentence(
-    fault: Fault, words: tuple[str, ...], said: str
+    fault: Fault, texts: tuple[str, ...], text: str
 ) -> None:
-    done = fault(*words)
+    done = fault(*texts)
     assert done.status != 0
     assert "error[lab.fault]: that is no fault" in done.err
-    assert said in " ".join(done.err.split())
+    assert text in " ".join(done.err.split())
 
 
 def test_a_file_is_taken_whole_or_not_at_all(fault: Fault, tmp_path: Path) -> None:
@@ -73,11 +73,11 @@ def test_a_fault_that_is_not_there_cannot_be_taken_back(fault: Fault) -> None:
 
 
 def test_coverage_is_that_of_the_lab_that_is_named(tmp_path: Path) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
-    with running_lab(places, replace(wanted(), profile="8.4")):
-        words = ("lab", "coverage", "--state", str(places.state), "-o", "json")
-        named = json.loads(ran_inside(*words).out)["data"]["profile"]
-        profile = json.loads(ran_inside(*words, "--pve", "9.1").out)["data"]["profile"]
+    files = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(files, replace(wanted(), profile="8.4")):
+        texts = ("lab", "coverage", "--state", str(files.state), "-o", "json")
+        named = json.loads(ran_inside(*texts).out)["data"]["profile"]
+        profile = json.loads(ran_inside(*texts, "--pve", "9.1").out)["data"]["profile"]
     usual = json.loads(ran_inside("lab", "coverage", "-o", "json").out)["data"]["profile"]
     assert (named, profile, usual) == ("8.4", "9.1", "9.1")
 
@@ -87,12 +87,12 @@ def test_reads_over_the_wire_are_lied_about(tmp_path: Path) -> None:
     from http.client import HTTPSConnection
     from urllib.parse import urlsplit
 
-    places = LabPlaces(state=tmp_path / "lab.state")
-    with running_lab(places, wanted()):
-        found = environment(places)
-        where = urlsplit(found["PROXMOX_VE_ENDPOINT"])
-        context = ssl.create_default_context(cafile=found["STOCKMAN_LAB_CA"])
-        headers = {"Authorization": f"PVEAPIToken={found['PROXMOX_VE_API_TOKEN']}"}
+    files = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(files, wanted()):
+        result = environment(files)
+        where = urlsplit(result["PROXMOX_VE_ENDPOINT"])
+        context = ssl.create_default_context(cafile=result["STOCKMAN_LAB_CA"])
+        headers = {"Authorization": f"PVEAPIToken={result['PROXMOX_VE_API_TOKEN']}"}
 
         def asked(method: str, path: str) -> object:
             wire = HTTPSConnection(str(where.hostname), where.port, context=context, timeout=30)
@@ -101,8 +101,8 @@ def test_reads_over_the_wire_are_lied_about(tmp_path: Path) -> None:
             wire.close()
             return data
 
-        words = ("request", "lie", "--match", "path=/pools", "--times", "2")
-        ran_inside("lab", "fault", *words, "--state", str(places.state))
+        texts = ("request", "lie", "--match", "path=/pools", "--times", "2")
+        ran_inside("lab", "fault", *texts, "--state", str(files.state))
         asked("POST", "/pools?poolid=wool")
         seen = [asked("GET", "/pools") for _ in range(3)]
     assert seen == [[], [], [{"poolid": "wool"}]]

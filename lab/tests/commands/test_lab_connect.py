@@ -26,10 +26,10 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
     """Runs a command of `stockman lab` in a directory with the files of a preset."""
     for name, text in render_preset("three-node").items():
         (tmp_path / name).write_text(text)
-    places = LabPlaces(state=tmp_path / "lab.state")
-    with running_lab(places, wanted(preset="three-node")):
+    files = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(files, wanted(preset="three-node")):
         yield lambda *words: ran_inside(
-            "-C", str(tmp_path), "lab", *words, "--state", str(places.state)
+            "-C", str(tmp_path), "lab", *words, "--state", str(files.state)
         )
 
 

@@ -23,8 +23,8 @@ Lab = Callable[..., Ran]
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabPlaces]:
-    with running_cluster(tmp_path_factory.mktemp("cluster")) as places:
-        yield places
+    with running_cluster(tmp_path_factory.mktemp("cluster")) as files:
+        yield files
 
 
 @pytest.fixture
@@ -49,8 +49,8 @@ def test_a_console_is_a_dashboard_and_the_serial_log(lab: Lab) -> None:
     for text in ("READY True", "KUBELET healthy", "CONNECTIVITY OK", "etcd Running healthy"):
         assert text in words
     assert "[talos] machine is running and ready" in shown
-    told = json.loads(lab("machine", "talos-1", "-o", "json").out)
-    assert (told["kind"], told["data"]["stage"]) == ("LabMachine", "running")
+    data = json.loads(lab("machine", "talos-1", "-o", "json").out)
+    assert (data["kind"], data["data"]["stage"]) == ("LabMachine", "running")
 
 
 def test_the_log_alone_is_the_log_alone(lab: Lab) -> None:
@@ -66,9 +66,9 @@ def test_a_name_that_no_machine_has_is_told_with_those_that_there_are(lab: Lab) 
     assert "it has talos-1" in done.err
 
 
-@pytest.mark.parametrize("words", [("--log",), ("talos-1", "--follow", "-o", "json")])
-def test_options_that_do_not_go_together_are_refused(lab: Lab, words: tuple[str, ...]) -> None:
-    assert lab("machine", *words).status == 64
+@pytest.mark.parametrize("texts", [("--log",), ("talos-1", "--follow", "-o", "json")])
+def test_options_that_do_not_go_together_are_refused(lab: Lab, texts: tuple[str, ...]) -> None:
+    assert lab("machine", *texts).status == 64
 
 
 def test_names_of_machines_are_completed(cluster: LabPlaces) -> None:
@@ -97,11 +97,11 @@ def test_durations_are_written_as_talos_does(seconds: float, text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("words", "said"),
+    ("texts", "text"),
     [
         (("talos-call", "fail", "--status", "503"), "have a status from 1 to 16, and 503 is none"),
         (("request", "fail", "--status", "14"), "have a status from 400 to 599, and 14 is none"),
     ],
 )
-def test_a_status_is_one_of_the_point(lab: Lab, words: tuple[str, ...], said: str) -> None:
-    assert said in " ".join(lab("fault", *words).err.split())
+def test_a_status_is_one_of_the_point(lab: Lab, texts: tuple[str, ...], text: str) -> None:
+    assert text in " ".join(lab("fault", *texts).err.split())

@@ -17,8 +17,8 @@ def test_every_point_knows_effects_and_facts() -> None:
 
 @pytest.mark.parametrize(("point", "effect"), MEANINGLESS)
 def test_what_a_point_has_no_use_for_is_refused(point: Point, effect: Effect) -> None:
-    said = f"`{effect.value}` means nothing at `{point.value}`, which knows `"
-    with pytest.raises(ValueError, match=said):
+    text = f"`{effect.value}` means nothing at `{point.value}`, which knows `"
+    with pytest.raises(ValueError, match=text):
         Fault(point, effect, seconds=1)
 
 
@@ -33,7 +33,7 @@ def test_a_fact_that_nobody_tells_is_refused() -> None:
 
 
 @pytest.mark.parametrize(
-    ("fault", "said"),
+    ("fault", "text"),
     [
         ({"point": "task", "effect": "delay"}, "delays nothing"),
         ({"point": "resources", "effect": "lie"}, "how old rows of resources are"),
@@ -41,6 +41,6 @@ def test_a_fact_that_nobody_tells_is_refused() -> None:
         ({"point": "boot", "effect": "corrupt"}, "means nothing at `boot`"),
     ],
 )
-def test_faults_of_a_file_are_refused_alike(fault: dict[str, object], said: str) -> None:
-    with pytest.raises(Unreadable, match=said):
+def test_faults_of_a_file_are_refused_alike(fault: dict[str, object], text: str) -> None:
+    with pytest.raises(Unreadable, match=text):
         restored(Fault, fault)

@@ -49,7 +49,7 @@ def test_what_changes_is_no_key() -> None:
 
 
 @pytest.mark.parametrize(
-    ("given", "named", "why"),
+    ("values", "named", "why"),
     [
         ((), {}, "Sheep needs name"),
         (("Ada", 1.0, [], 4), {}, "Sheep has 3 fields, not 4"),
@@ -58,14 +58,14 @@ def test_what_changes_is_no_key() -> None:
     ],
 )
 def test_wrong_values_are_refused(
-    given: tuple[object, ...], named: dict[str, object], why: str
+    values: tuple[object, ...], named: dict[str, object], why: str
 ) -> None:
     with pytest.raises(TypeError, match=why):
-        Sheep(*given, **named)  # type: ignore[arg-type]
+        Sheep(*values, **named)  # type: ignore[arg-type]
 
 
 def test_what_is_inherited_comes_first_and_is_looked_at_last() -> None:
-    assert [one.name for one in fields(Ram)] == ["name", "wool", "lambs", "horns"]
+    assert [schema_field.name for schema_field in fields(Ram)] == ["name", "wool", "lambs", "horns"]
     with pytest.raises(ValueError, match="fewer than none"):
         Ram("Bob", horns=-1)
 

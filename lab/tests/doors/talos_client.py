@@ -50,17 +50,21 @@ class RawCodec(CodecBase):
         return data
 
 
-def context(who: CertificateAndKey | None, scratch: Path) -> ssl.SSLContext:
+def context(certificate_and_key: CertificateAndKey | None, scratch: Path) -> ssl.SSLContext:
     """How a client speaks TLS: with a certificate, or without any."""
     ssl_context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     ssl_context.set_alpn_protocols(["h2"])
-    if who is None:
+    if certificate_and_key is None:
         ssl_context.check_hostname = False
         ssl_context.verify_mode = ssl.CERT_NONE
         return ssl_context
     ssl_context.load_verify_locations(cadata=cluster_authority().crt)
     path = scratch / "client.pem"
-    path.write_text(who.key.reveal().replace("ED25519 PRIVATE", "PRIVATE") + who.crt, "ascii")
+    path.write_text(
+        certificate_and_key.key.reveal().replace("ED25519 PRIVATE", "PRIVATE")
+        + certificate_and_key.crt,
+        "ascii",
+    )
     ssl_context.load_cert_chain(path)
     return ssl_context
 
@@ -75,11 +79,11 @@ class Wired:
 
     @asynccontextmanager
     async def channel(
-        self, machine: PretendedMachine, who: CertificateAndKey | None
+        self, machine: PretendedMachine, certificate_and_key: CertificateAndKey | None
     ) -> AsyncIterator[Channel]:
         place = self.face.place_of(machine, machine.addresses[0])
         assert place is not None
-        channel = Channel(*place, codec=RawCodec(), ssl=context(who, self.scratch))
+        channel = Channel(*place, codec=RawCodec(), ssl=context(certificate_and_key, self.scratch))
         try:
             yield channel
         finally:
@@ -103,10 +107,10 @@ class Wired:
         machine: PretendedMachine,
         path: str,
         raw: bytes = b"",
-        who: CertificateAndKey | None = None,
+        certificate_and_key: CertificateAndKey | None = None,
     ) -> list[bytes]:
         """All messages that come back."""
-        async with self.channel(machine, who) as channel:
+        async with self.channel(machine, certificate_and_key) as channel:
             return list(await UnaryStreamMethod(channel, path, bytes, bytes)(raw, timeout=20))
 
 
@@ -120,9 +124,9 @@ def served(
     """What the steps return, with machines served on any free port."""
 
     async def run() -> T:
-        land = PretendedLand(*machines)
+        pretended_land = PretendedLand(*machines)
         face = TalosFace(
-            land,
+            pretended_land,
             Pace(world or World.new(), None),
             scratch,
             Keeping(_any_port),
@@ -132,14 +136,14 @@ def served(
         asyncio.get_running_loop().set_exception_handler(lambda _, about: mistakes.append(about))
         try:
             async with asyncio.timeout(30):
-                return await steps(Wired(land, face, scratch))
+                return await steps(Wired(pretended_land, face, scratch))
         finally:
             face.stop()
 
     mistakes: list[object] = []
-    found = asyncio.run(run())
+    result = asyncio.run(run())
     assert mistakes == []
-    return found
+    return result
 
 
 def _any_port(machine: ApiMachine, address: str, port: int) -> tuple[str, int]:

@@ -25,13 +25,13 @@ AGENT = canonical_text(ImageSchematic(extensions=("siderolabs/qemu-guest-agent",
 def open_door(story: Callable[[httpx2.AsyncClient, World, list[str]], Awaitable[T]]) -> T:
     async def told() -> T:
         world, seen = World.new(), list[str]()
-        door = ImagesDoor(world, Pace(world, None), seen.append)
-        port = await door.start(ADDRESS, 0)
+        images_door = ImagesDoor(world, Pace(world, None), seen.append)
+        port = await images_door.start(ADDRESS, 0)
         try:
             async with httpx2.AsyncClient(base_url=f"http://{ADDRESS}:{port}") as client:
                 return await story(client, world, seen)
         finally:
-            await door.stop()
+            await images_door.stop()
 
     return asyncio.run(told())
 

@@ -34,14 +34,14 @@ def now() -> datetime:
 async def serving(world: World, scratch: Path) -> AsyncIterator[Serving]:
     manner = Manner(port=0, talos_port=0, kube_port=0, speed=1.0)
     world.talos.around.timeline.run_until(max(world.now, now().timestamp()))
-    found = Serving(world, manner, scratch, now() - timedelta(hours=1))
-    await found.start()
+    serving = Serving(world, manner, scratch, now() - timedelta(hours=1))
+    await serving.start()
     try:
-        yield found
+        yield serving
     finally:
         while Client.connected:
             Client.connected.pop().writer.close()
-        await found.stop()
+        await serving.stop()
 
 
 class Client:
@@ -60,7 +60,7 @@ class Client:
             pass
 
     @classmethod
-    async def to(cls, machine: Machine, place: tuple[str, int], scratch: Path) -> Client:
+    async def to(cls, machine: Machine, rows: tuple[str, int], scratch: Path) -> Client:
         config = machine.config
         assert config is not None
         shown = admin_certificate(config, now() - timedelta(hours=1), Dice(1).random_bytes)
@@ -69,7 +69,7 @@ class Client:
         context = ssl.create_default_context(cadata=config.k8s_ca.crt)
         context.load_cert_chain(path)
         name = machine.address
-        return cls(*await asyncio.open_connection(*place, ssl=context, server_hostname=name))
+        return cls(*await asyncio.open_connection(*rows, ssl=context, server_hostname=name))
 
     def send(self, method: str, path: str, body: object = None) -> None:
         content = b"" if body is None else json.dumps(body).encode()
@@ -98,10 +98,10 @@ def run(work: Callable[[], Awaitable[None]]) -> None:
     asyncio.run(limited())
 
 
-def first_place(found: Serving) -> tuple[Machine, tuple[str, int]]:
-    machine = found.world.talos.machines[0]
-    assert found.machines.kube is not None
-    place = found.machines.kube.place_of(machine, machine.address)
+def first_place(serving: Serving) -> tuple[Machine, tuple[str, int]]:
+    machine = serving.world.talos.machines[0]
+    assert serving.machines.kube is not None
+    place = serving.machines.kube.place_of(machine, machine.address)
     assert place is not None
     return machine, place
 

@@ -27,11 +27,11 @@ class QuickServer:
 def test_who_asks_the_outside_does_not_let_everything_else_happen() -> None:
     made = preset_world(Wish(preset="three-node", network=IPv4Network("127.66.0.0/16")))
     world = World(read_world(world_file(made.state)), QuickServer())
-    door = MemoryDoor(world, next(iter(world.clusters)))
-    door.done(door.post("/nodes/neo/qemu", vmid=100, name="slow"))
-    door.post("/nodes/neo/qemu/100/status/start")
+    client = MemoryDoor(world, next(iter(world.clusters)))
+    client.done(client.post("/nodes/neo/qemu", vmid=100, name="slow"))
+    client.post("/nodes/neo/qemu/100/status/start")
     before = world.now
 
-    door.get("/nodes/neo/query-url-metadata", url="https://127.0.0.1/image.iso")
+    client.get("/nodes/neo/query-url-metadata", url="https://127.0.0.1/image.iso")
 
     assert world.now - before < 0.5

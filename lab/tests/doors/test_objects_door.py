@@ -36,14 +36,14 @@ def asked(serving: Serving, ask: Ask) -> tuple[int, bytes]:
     headers = Signer(key.id, key.secret, host).headers(ask, NOON)
     connection.request(ask.method, ask.target, ask.body or None, headers)
     reply = connection.getresponse()
-    found = reply.status, reply.read()
+    statuses = reply.status, reply.read()
     connection.close()
-    return found
+    return statuses
 
 
-def served(tmp_path: Path, made: World, *asks: Ask, **manner: int | None) -> list[int]:
+def served(tmp_path: Path, world: World, *asks: Ask, **manner: int | None) -> list[int]:
     async def told() -> list[int]:
-        serving = Serving(made, Manner(objects_port=0, **manner), tmp_path, NOON)  # type: ignore[arg-type]
+        serving = Serving(world, Manner(objects_port=0, **manner), tmp_path, NOON)  # type: ignore[arg-type]
         await serving.start()
         try:
             return [(await asyncio.to_thread(asked, serving, ask))[0] for ask in asks]

@@ -85,9 +85,9 @@ def test_a_host_answers_with_the_certificate_of_its_authority(tmp_path: Path) ->
 
 
 def test_errors_are_told_in_the_status_line(tmp_path: Path) -> None:
-    found = served(tmp_path, small_world(), lambda one: one.ask("GET", "/nodes/nowhere/tasks"))
-    assert found[0] == 500
-    assert found[1].startswith("hostname lookup 'nowhere' failed")
+    result = served(tmp_path, small_world(), lambda one: one.ask("GET", "/nodes/nowhere/tasks"))
+    assert result[0] == 500
+    assert result[1].startswith("hostname lookup 'nowhere' failed")
 
 
 def test_forms_are_read_and_connections_used_again(tmp_path: Path) -> None:

@@ -45,20 +45,20 @@ def machine(address: str = "127.0.0.1", minor: str = "1.13") -> PretendedMachine
 def test_who_is_known_is_answered(tmp_path: Path) -> None:
     one = machine()
 
-    found = served(tmp_path, [one], lambda wired: wired.ask(one, VERSION, who=admin()))
+    result = served(tmp_path, [one], lambda wired: wired.ask(one, VERSION, who=admin()))
 
-    assert b"v1.13.0" in found
+    assert b"v1.13.0" in result
 
 
 def test_a_stream_arrives_whole(tmp_path: Path) -> None:
     one = machine()
     raw = new_message(load_api_schema("1.13"), "machine.ReadRequest", {"path": "a/b/c"})
 
-    found = served(
+    result = served(
         tmp_path, [one], lambda wired: wired.stream(one, READ, raw.SerializeToString(), admin())
     )
 
-    assert found == [b"\x12\x01a", b"\x12\x01b", b"\x12\x01c"]
+    assert result == [b"\x12\x01a", b"\x12\x01b", b"\x12\x01c"]
 
 
 def test_in_maintenance_anybody_is_answered(tmp_path: Path) -> None:
@@ -108,13 +108,13 @@ def test_a_certificate_ends_by_the_clock_of_the_machine(tmp_path: Path) -> None:
 def test_metadata_leads_to_other_machines(tmp_path: Path) -> None:
     first, second = machine("127.0.0.1"), machine("127.0.0.2", "1.14")
 
-    found = served(
+    result = served(
         tmp_path,
         [first, second],
         lambda wired: wired.ask(first, VERSION, who=admin(), node="127.0.0.2"),
     )
 
-    assert b"v1.14.0" in found
+    assert b"v1.14.0" in result
 
 
 def test_refusals_keep_their_words(tmp_path: Path) -> None:
@@ -172,11 +172,11 @@ def test_a_large_message_passes(tmp_path: Path) -> None:
         load_api_schema("1.13"), "machine.ApplyConfigurationRequest", {"data": bytes(8 << 20)}
     )
 
-    found = served(
+    result = served(
         tmp_path, [one], lambda wired: wired.ask(one, APPLY, raw.SerializeToString(), admin())
     )
 
-    assert str(8 << 20).encode() in found
+    assert str(8 << 20).encode() in result
 
 
 def test_a_cut_connection_answers_nothing(tmp_path: Path) -> None:
@@ -291,17 +291,17 @@ HEADERS = b"\x00\x00\x05\x01\x05\x00\x00\x00\x01"
 
 
 async def after(
-    wired: Wired, one: PretendedMachine, data: bytes, tls: ssl.SSLContext | None
+    wired: Wired, pretended_machine: PretendedMachine, data: bytes, tls: ssl.SSLContext | None
 ) -> bytes:
     """What is answered after somebody else sent something."""
-    place = wired.face.place_of(one, "127.0.0.1")
+    place = wired.face.place_of(pretended_machine, "127.0.0.1")
     assert place is not None
     _, writer = await asyncio.open_connection(*place, ssl=tls)
     writer.write(data)
     await writer.drain()
-    found = await wired.ask(one, VERSION, who=admin())
+    result = await wired.ask(pretended_machine, VERSION, who=admin())
     writer.close()
-    return found
+    return result
 
 
 @pytest.mark.parametrize(
@@ -330,10 +330,10 @@ def test_frames_that_make_no_sense_are_no_trouble(tmp_path: Path, data: bytes) -
 
 
 async def spoken(
-    wired: Wired, one: PretendedMachine, headers: list[tuple[str, str]], body: bytes
+    wired: Wired, pretended_machine: PretendedMachine, headers: list[tuple[str, str]], body: bytes
 ) -> dict[str, str]:
     """The headers that are answered to a request written by hand."""
-    place = wired.face.place_of(one, "127.0.0.1")
+    place = wired.face.place_of(pretended_machine, "127.0.0.1")
     assert place is not None
     reader, writer = await asyncio.open_connection(*place, ssl=context(admin(), wired.scratch))
     http2 = H2Connection(H2Configuration(header_encoding="utf-8"))
@@ -341,16 +341,16 @@ async def spoken(
     http2.send_headers(1, headers)
     http2.send_data(1, body, end_stream=True)
     writer.write(http2.data_to_send())
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     ended = False
     while not ended:
         events = http2.receive_data(await reader.read(65536))
         for event in events:
             if isinstance(event, ResponseReceived | TrailersReceived):
-                found |= {str(name): str(value) for name, value in event.headers}
+                values |= {str(name): str(value) for name, value in event.headers}
             ended = ended or isinstance(event, StreamEnded | StreamReset)
     writer.close()
-    return found
+    return values
 
 
 CALL = [
@@ -382,9 +382,9 @@ def test_requests_that_are_odd_are_answered(
     one = machine()
     headers = list((dict(CALL) | changes).items())
 
-    found = served(tmp_path, [one], lambda wired: spoken(wired, one, headers, body))
+    result = served(tmp_path, [one], lambda wired: spoken(wired, one, headers, body))
 
-    assert expected.items() <= found.items()
+    assert expected.items() <= result.items()
 
 
 def test_a_deadline_ends_a_call(tmp_path: Path) -> None:
@@ -394,9 +394,9 @@ def test_a_deadline_ends_a_call(tmp_path: Path) -> None:
         wired.land.faults.add(Fault(Point.TALOS_CALL, Effect.HANG))
         return await spoken(wired, one, [*CALL, ("grpc-timeout", "10m")], b"\x00\x00\x00\x00\x00")
 
-    found = served(tmp_path, [one], steps)
+    result = served(tmp_path, [one], steps)
 
-    assert (found["grpc-status"], found["grpc-message"]) == ("4", "context deadline exceeded")
+    assert (result["grpc-status"], result["grpc-message"]) == ("4", "context deadline exceeded")
 
 
 def test_a_client_that_takes_nothing_more_slows_the_machine_down(tmp_path: Path) -> None:
@@ -471,14 +471,14 @@ def test_many_calls_wait_side_by_side_on_one_connection(tmp_path: Path) -> None:
 def test_a_port_that_somebody_else_has_is_told_and_tried_again(tmp_path: Path) -> None:
     one = machine("127.0.0.4")
     one.is_controlplane = False
-    told: list[str] = []
+    texts: list[str] = []
 
     async def run() -> tuple[int, int]:
         with socket.socket() as other:
             other.bind(("127.0.0.4", 0))
             other.listen()
             port = other.getsockname()[1]
-            keeping = Keeping(lambda machine, address, _: (address, port), told.append)
+            keeping = Keeping(lambda machine, address, _: (address, port), texts.append)
             pace = Pace(World.new(), None)
             face = TalosFace(PretendedLand(one), pace, tmp_path, keeping, few_methods())
             with pytest.raises(PortTaken):
@@ -493,7 +493,7 @@ def test_a_port_that_somebody_else_has_is_told_and_tried_again(tmp_path: Path) -
     wanted, got = asyncio.run(run())
 
     assert wanted == got
-    assert told == [f"somebody else listens at 127.0.0.4:{wanted}"]
+    assert texts == [f"somebody else listens at 127.0.0.4:{wanted}"]
 
 
 def test_what_a_call_began_is_not_over_before_somebody_can_watch_it(tmp_path: Path) -> None:

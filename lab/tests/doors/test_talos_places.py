@@ -16,9 +16,9 @@ def machine() -> PretendedMachine:
 
 
 def test_an_address_of_this_machine_is_what_it_is() -> None:
-    places = TalosPlaces()
-    assert places.of(machine(), "127.66.0.11", 50000) == ("127.66.0.11", 50000)
-    assert places.of(machine(), "127.66.0.11", 50001) == ("127.66.0.11", 50001)
+    talos_places = TalosPlaces()
+    assert talos_places.of(machine(), "127.66.0.11", 50000) == ("127.66.0.11", 50000)
+    assert talos_places.of(machine(), "127.66.0.11", 50001) == ("127.66.0.11", 50001)
 
 
 def test_others_are_not_reached() -> None:
@@ -27,10 +27,10 @@ def test_others_are_not_reached() -> None:
 
 
 def test_a_free_port_stays_the_same_and_is_nobody_elses() -> None:
-    places = TalosPlaces(0)
-    first = places.of(machine(), "127.66.0.11", 50000)
+    talos_places = TalosPlaces(0)
+    first = talos_places.of(machine(), "127.66.0.11", 50000)
     assert first is not None
-    assert first == places.of(machine(), "127.66.0.11", 50000)
+    assert first == talos_places.of(machine(), "127.66.0.11", 50000)
     assert first[0] == "127.66.0.11"
     assert first[1] not in (0, 50000)
 
@@ -45,9 +45,9 @@ def test_an_address_that_is_missing_here_becomes_a_port_that_stays(
             super().bind(address)  # type: ignore[arg-type]
 
     monkeypatch.setattr("stockman_lab.doors.talos_face.socket.socket", OneAddress)
-    places = TalosPlaces()
-    first = places.of(machine(), "127.66.0.11", 50000)
+    talos_places = TalosPlaces()
+    first = talos_places.of(machine(), "127.66.0.11", 50000)
     assert first is not None
     assert first[0] == "127.0.0.1"
-    assert places.of(machine(), "127.66.0.11", 50000) == first
-    assert places.of(machine(), "127.66.0.12", 50000) != first
+    assert talos_places.of(machine(), "127.66.0.11", 50000) == first
+    assert talos_places.of(machine(), "127.66.0.12", 50000) != first

@@ -27,7 +27,7 @@ def test_every_change_is_an_entry_of_the_log() -> None:
 
     assert cluster.index == index + 3
     assert {member.applied for member in cluster.members.values()} == {cluster.index}
-    assert [one.key for one in etcd.range(b"/", b"\0").items] == [b"/b"]
+    assert [item.key for item in etcd.range(b"/", b"\0").items] == [b"/b"]
     assert len(list(etcd.events(2, b"/", b"\0"))) == 3
 
 

@@ -16,7 +16,7 @@ from stockman.etcd.records import KeyValue
 
 
 def keys(keyspace: Keyspace, key: bytes, range_end: bytes = b"", revision: int = 0) -> list[bytes]:
-    return [one.key for one in keyspace.range(key, range_end, revision=revision).items]
+    return [item.key for item in keyspace.range(key, range_end, revision=revision).items]
 
 
 def test_the_first_write_of_a_cluster_has_revision_two() -> None:
@@ -76,9 +76,9 @@ def test_a_limit_shows_fewer_and_counts_all() -> None:
     for name in (b"/a", b"/b", b"/c"):
         keyspace.put(name, b"")
 
-    found = keyspace.range(b"/", b"\0", limit=2)
+    numbers = keyspace.range(b"/", b"\0", limit=2)
 
-    assert (len(found.items), found.count, found.more) == (2, 3, True)
+    assert (len(numbers.items), numbers.count, numbers.more) == (2, 3, True)
 
 
 def test_old_revisions_are_seen_as_they_were() -> None:
@@ -128,5 +128,5 @@ def test_every_revision_is_what_a_plain_mapping_was(
         was[keyspace.revision] = now
 
     for revision, expected in was.items():
-        found = keyspace.range(b"/", b"\0", revision=revision).items
-        assert [(one.key, one.value) for one in found] == sorted(expected.items())
+        items = keyspace.range(b"/", b"\0", revision=revision).items
+        assert [(item.key, item.value) for item in items] == sorted(expected.items())

@@ -23,7 +23,7 @@ def test_keys_go_with_their_lease_at_one_revision() -> None:
     keyspace = leased()
 
     assert revoke(keyspace, 7) == 5
-    assert [one.key for one in keyspace.range(b"/", b"\0").items] == [b"/c"]
+    assert [item.key for item in keyspace.range(b"/", b"\0").items] == [b"/c"]
     assert keyspace.leases == {}
 
 

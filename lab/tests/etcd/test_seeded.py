@@ -13,9 +13,9 @@ def objects() -> list[KeyValue]:
 
 
 def test_every_object_is_kept_under_its_own_name() -> None:
-    for one in objects():
-        object_key, stored = read_object_key(one.key), read_stored_object(one.value)
-        assert object_key is not None, one.key
+    for key_value in objects():
+        object_key, stored = read_object_key(key_value.key), read_stored_object(key_value.value)
+        assert object_key is not None, key_value.key
         assert isinstance(stored, StoredObject)
         assert (stored.name, stored.namespace) == (object_key.name, object_key.namespace)
         assert stored.kind
@@ -23,7 +23,7 @@ def test_every_object_is_kept_under_its_own_name() -> None:
 
 
 def test_every_object_has_an_identity_of_its_own() -> None:
-    stored_objects = [read_stored_object(one.value) for one in objects()]
+    stored_objects = [read_stored_object(key_value.value) for key_value in objects()]
     uids = {
         stored_object.uid
         for stored_object in stored_objects
@@ -35,7 +35,7 @@ def test_every_object_has_an_identity_of_its_own() -> None:
 
 
 def test_what_an_api_server_brings_is_there() -> None:
-    keys = {one.key.decode().removeprefix("/registry/") for one in objects()}
+    keys = {key_value.key.decode().removeprefix("/registry/") for key_value in objects()}
 
     assert keys >= {
         "namespaces/default",

@@ -34,29 +34,29 @@ def test_a_loaded_cluster_gives_the_same_snapshot(history: str) -> None:
 def test_a_restored_cluster_has_one_new_member_and_the_old_content(history: str) -> None:
     cluster = with_history(history)
 
-    found = restored(saved(cluster), first(), LATER)
+    result = restored(saved(cluster), first(), LATER)
 
-    assert [member.name for member in found.members.values()] == ["ctrl-09"]
-    assert found.leader in found.members
-    assert found.removed == set()
-    assert found.id != cluster.id
-    assert found.keyspace.revision == cluster.keyspace.revision
-    assert found.keyspace.range(b"\0", b"\0") == cluster.keyspace.range(b"\0", b"\0")
-    assert [alarm.kind for alarm in found.alarms] == [AlarmKind.NOSPACE]
-    assert {lease.expires_at - LATER for lease in found.keyspace.leases.values()} == {
-        float(lease.ttl) for lease in found.keyspace.leases.values()
+    assert [member.name for member in result.members.values()] == ["ctrl-09"]
+    assert result.leader in result.members
+    assert result.removed == set()
+    assert result.id != cluster.id
+    assert result.keyspace.revision == cluster.keyspace.revision
+    assert result.keyspace.range(b"\0", b"\0") == cluster.keyspace.range(b"\0", b"\0")
+    assert [alarm.kind for alarm in result.alarms] == [AlarmKind.NOSPACE]
+    assert {lease.expires_at - LATER for lease in result.keyspace.leases.values()} == {
+        float(lease.ttl) for lease in result.keyspace.leases.values()
     }
 
 
 def test_a_restored_cluster_names_old_voters_until_members_change() -> None:
     cluster = with_history("empty")
-    found = restored(saved(cluster), first(), LATER)
+    result = restored(saved(cluster), first(), LATER)
 
-    assert sorted(content_of(found).beside.voters or ()) == sorted(
+    assert sorted(content_of(result).beside.voters or ()) == sorted(
         int(member, 16) for member in cluster.members
     )
-    add_learner(found, set(found.members), urls(10)[0], LATER)
-    assert content_of(found).beside.voters == [int(found.leader, 16)]
+    add_learner(result, set(result.members), urls(10)[0], LATER)
+    assert content_of(result).beside.voters == [int(result.leader, 16)]
 
 
 def test_a_snapshot_is_of_the_moment_at_which_it_was_asked_for() -> None:

@@ -45,17 +45,17 @@ class Factory:
         return outcome
 
     def read(self, target: str) -> object:
-        found = self.ask(target)
-        assert found.status == 200
-        return json.loads(found.body)
+        result = self.ask(target)
+        assert result.status == 200
+        return json.loads(result.body)
 
     def image(self, file: str, version: str = "v1.13.9", schematic: str = EMPTY_ID) -> Response:
         return self.ask(f"/image/{schematic}/{version}/{file}")
 
 
-def refusal(found: Response) -> tuple[int, str]:
+def refusal(response: Response) -> tuple[int, str]:
     """Status and text of an error."""
-    assert found.headers["Content-Type"] == "text/plain; charset=utf-8"
-    text = found.body.decode()
+    assert response.headers["Content-Type"] == "text/plain; charset=utf-8"
+    text = response.body.decode()
     assert text.endswith("\n")
-    return found.status, text.removesuffix("\n")
+    return response.status, text.removesuffix("\n")

@@ -40,22 +40,22 @@ def test_a_schematic_is_taken_and_shown_as_the_factory_writes_it() -> None:
 
     made = factory.ask("/schematics", "POST", body)
 
-    said = json.loads(made.body)
+    data = json.loads(made.body)
     assert made.status == 201
-    assert said["id"] == "9cba8e32753f91a16c1837ab8abf356af021706ef284aef07380780177d9a06c"
-    assert said["schematic"] == (
+    assert data["id"] == "9cba8e32753f91a16c1837ab8abf356af021706ef284aef07380780177d9a06c"
+    assert data["schematic"] == (
         "customization:\n    extraKernelArgs:\n        - noapic\n        - nolapic\n"
     )
-    shown = factory.ask(f"/schematics/{said['id']}")
+    shown = factory.ask(f"/schematics/{data['id']}")
     assert shown.headers["Content-Type"] == "application/yaml"
-    assert shown.body.decode() == said["schematic"]
+    assert shown.body.decode() == data["schematic"]
     assert refusal(factory.ask(f"/schematics/{UNKNOWN}")) == (404, "schematic not found")
 
 
 def test_a_schematic_of_somebody_is_for_another_edition() -> None:
-    found = Factory().ask("/schematics", "POST", b"owner: x\ncustomization: {}\n")
+    result = Factory().ask("/schematics", "POST", b"owner: x\ncustomization: {}\n")
 
-    assert refusal(found) == (400, "owner field is only supported in Enterprise edition")
+    assert refusal(result) == (400, "owner field is only supported in Enterprise edition")
 
 
 def test_what_an_id_stands_for_is_found_again_after_the_world_was_saved() -> None:
@@ -87,9 +87,9 @@ def test_a_request_keeps_its_id_or_gets_one() -> None:
 
 @pytest.mark.parametrize("path", ["/version/1.13/extensions/official", "/image/{}/x/a.iso"])
 def test_a_version_that_is_none_is_an_error_of_the_factory(path: str) -> None:
-    found = Factory().ask(path.format(EMPTY_ID))
+    result = Factory().ask(path.format(EMPTY_ID))
 
-    assert refusal(found) == (500, "internal server error")
+    assert refusal(result) == (500, "internal server error")
 
 
 def test_a_version_that_is_not_on_offer_is_not_there() -> None:
@@ -188,12 +188,12 @@ def test_the_other_edition_tells_the_checksum_of_what_it_serves(ending: str) -> 
     factory = Factory(FactoryState(enterprise=True))
 
     image = factory.image("nocloud-amd64.qcow2")
-    found = factory.image(f"nocloud-amd64.qcow2.{ending}")
+    result = factory.image(f"nocloud-amd64.qcow2.{ending}")
 
     line = f"{hashlib.new(ending, image.body).hexdigest()}  nocloud-amd64.qcow2\n"
-    assert (found.status, found.body.decode()) == (200, line)
+    assert (result.status, result.body.decode()) == (200, line)
     named = f'attachment; filename="nocloud-amd64.qcow2.{ending}"'
-    assert found.headers["Content-Disposition"] == named
+    assert result.headers["Content-Disposition"] == named
 
 
 def test_an_image_of_an_unknown_schematic_is_not_there() -> None:
@@ -334,10 +334,10 @@ def test_keys_are_made_once() -> None:
 
 
 def test_a_method_that_a_route_does_not_have_is_refused() -> None:
-    found = Factory().ask("/schematics")
+    result = Factory().ask("/schematics")
 
-    assert refusal(found) == (405, "Method Not Allowed")
-    assert found.headers["Allow"] == "OPTIONS, POST"
+    assert refusal(result) == (405, "Method Not Allowed")
+    assert result.headers["Allow"] == "OPTIONS, POST"
 
 
 def test_an_old_image_is_delivered_under_a_new_name() -> None:

@@ -8,7 +8,7 @@ OLD = "init_on_alloc=1 slab_nomerge pti=on consoleblank=0 nvme_core.io_timeout=4
 
 
 @pytest.mark.parametrize(
-    ("version", "rest"),
+    ("version", "text"),
     [
         (
             "v1.10.9",
@@ -32,8 +32,8 @@ OLD = "init_on_alloc=1 slab_nomerge pti=on consoleblank=0 nvme_core.io_timeout=4
         ),
     ],
 )
-def test_defaults_are_those_of_the_version(version: str, rest: str) -> None:
-    assert kernel_line(Booted(platform="nocloud", version=version)) == f"{NOCLOUD} {rest}"
+def test_defaults_are_those_of_the_version(version: str, text: str) -> None:
+    assert kernel_line(Booted(platform="nocloud", version=version)) == f"{NOCLOUD} {text}"
 
 
 def test_metal_has_its_own_consoles() -> None:

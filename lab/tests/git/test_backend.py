@@ -18,13 +18,13 @@ URL = "https://git.test/flock/home.git"
 
 def served(root: Path, story: Callable[[str], object]) -> None:
     async def told() -> None:
-        door = GitDoor({URL: str(root)}, lambda: 0.0)
-        port = await door.start("127.0.0.1", 0)
+        git_door = GitDoor({URL: str(root)}, lambda: 0.0)
+        port = await git_door.start("127.0.0.1", 0)
         try:
             url = f"http://127.0.0.1:{port}/git.test/flock/home.git"
             await asyncio.to_thread(story, url)
         finally:
-            await door.stop()
+            await git_door.stop()
 
     asyncio.run(told())
 
@@ -35,11 +35,11 @@ def test_a_repository_is_made_where_there_is_none(tmp_path: Path) -> None:
 
 
 def test_what_is_there_stays_as_it_is(tmp_path: Path) -> None:
-    place = tmp_path / "something"
-    place.mkdir()
-    (place / "file").write_text("mine")
-    asyncio.run(prepare(place))
-    assert [one.name for one in place.iterdir()] == ["file"]
+    path = tmp_path / "something"
+    path.mkdir()
+    (path / "file").write_text("mine")
+    asyncio.run(prepare(path))
+    assert [path.name for path in path.iterdir()] == ["file"]
 
 
 def test_git_clones_and_pushes_large_things(tmp_path: Path) -> None:
@@ -48,8 +48,8 @@ def test_git_clones_and_pushes_large_things(tmp_path: Path) -> None:
         git(tmp_path, "clone", "--quiet", url, str(top))
         (top / "large").write_bytes(bytes(range(256)) * 20_000)
         git(top, "add", "large")
-        who = ("-c", "user.name=Shepherd", "-c", "user.email=shepherd@example.com")
-        git(top, *who, "commit", "--quiet", "--message", "Large")
+        texts = ("-c", "user.name=Shepherd", "-c", "user.email=shepherd@example.com")
+        git(top, *texts, "commit", "--quiet", "--message", "Large")
         git(top, "push", "--quiet", "origin", "HEAD:refs/heads/main")
         git(tmp_path, "clone", "--quiet", "--branch", "main", url, str(tmp_path / "again"))
 

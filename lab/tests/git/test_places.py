@@ -9,7 +9,7 @@ from stockman_lab.git.backend import found_place, place_of
 
 
 @pytest.mark.parametrize(
-    ("url", "place"),
+    ("url", "text"),
     [
         ("https://github.com/owner/repo.git", "/github.com/owner/repo.git"),
         ("https://user:pw@git.test:8443/a/b", "/git.test/a/b"),
@@ -18,20 +18,20 @@ from stockman_lab.git.backend import found_place, place_of
         ("file:///srv/repo.git", "/localhost/srv/repo.git"),
     ],
 )
-def test_a_url_has_a_place(url: str, place: str) -> None:
-    assert place_of(url) == place
+def test_a_url_has_a_place(url: str, text: str) -> None:
+    assert place_of(url) == text
 
 
 @pytest.mark.parametrize(
-    ("path", "rest"),
+    ("path", "text"),
     [
         ("/git.test/a.git/info/refs", "/info/refs"),
         ("/git.test/a/info/refs", "/info/refs"),
         ("/git.test/a.git", ""),
     ],
 )
-def test_a_repository_is_found_with_its_ending_or_without(path: str, rest: str) -> None:
-    assert found_place({"https://git.test/a.git": "/srv/a"}, path) == (Path("/srv/a"), rest)
+def test_a_repository_is_found_with_its_ending_or_without(path: str, text: str) -> None:
+    assert found_place({"https://git.test/a.git": "/srv/a"}, path) == (Path("/srv/a"), text)
 
 
 @pytest.mark.parametrize("path", ["/git.test/ab/info/refs", "/other/a.git", "/", ""])

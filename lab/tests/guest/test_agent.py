@@ -38,24 +38,26 @@ def test_plain_questions_are_answered(ask: Ask) -> None:
 
 
 def test_a_card_is_told_of_with_its_counters(ask: Ask) -> None:
-    found: Any = plain_answer(ask, "network-get-interfaces")
+    value: Any = plain_answer(ask, "network-get-interfaces")
 
-    assert found[1]["hardware-address"] == "bc:24:11:aa:bb:00"
-    assert found[1]["ip-addresses"][0] == {
+    assert value[1]["hardware-address"] == "bc:24:11:aa:bb:00"
+    assert value[1]["ip-addresses"][0] == {
         "ip-address": "127.66.1.100",
         "ip-address-type": "ipv4",
         "prefix": 24,
     }
-    assert set(found[1]["statistics"]) == {
-        f"{way}-{what}" for way in ("rx", "tx") for what in ("bytes", "packets", "errs", "dropped")
+    assert set(value[1]["statistics"]) == {
+        f"{text}-{what}"
+        for text in ("rx", "tx")
+        for what in ("bytes", "packets", "errs", "dropped")
     }
 
 
 def test_the_system_is_told_of(ask: Ask) -> None:
-    found: Any = plain_answer(ask, "get-osinfo")
+    value: Any = plain_answer(ask, "get-osinfo")
 
-    assert set(found) >= {"id", "name", "pretty-name", "version-id", "kernel-release", "machine"}
-    assert found["machine"] == "x86_64"
+    assert set(value) >= {"id", "name", "pretty-name", "version-id", "kernel-release", "machine"}
+    assert value["machine"] == "x86_64"
 
 
 def test_every_answer_is_json(ask: Ask, guest: PlainGuest) -> None:

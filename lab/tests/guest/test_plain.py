@@ -32,13 +32,13 @@ def booted(view: GuestView) -> PlainGuest:
 
 
 def addresses(guest: PlainGuest, now: float = LATER) -> dict[str, list[str]]:
-    found: Any = guest.ask("network-get-interfaces", {}, now)
+    value: Any = guest.ask("network-get-interfaces", {}, now)
     return {
         one["name"]: [
             f"{address['ip-address']}/{address['prefix']}"
             for address in one.get("ip-addresses", [])
         ]
-        for one in found
+        for one in value
     }
 
 
@@ -113,9 +113,9 @@ def test_a_card_that_is_plugged_in_is_seen() -> None:
 
     guest.changed(view, LATER)
 
-    found = addresses(guest)
-    assert found["ens23"] == ["fe80::be24:11ff:fe00:5/64"]
-    assert found["eth0"][0] == "127.66.0.21/24"
+    result = addresses(guest)
+    assert result["ens23"] == ["fe80::be24:11ff:fe00:5/64"]
+    assert result["eth0"][0] == "127.66.0.21/24"
 
 
 def test_the_power_button_is_heard_once_there_is_somebody() -> None:

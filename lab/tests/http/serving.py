@@ -111,8 +111,8 @@ class Running:
 
 def answer(request: Request) -> Response:
     """Tells what was asked."""
-    said = f"{request.method} {request.target} {len(request.body)}"
-    return Response(headers=JSON, body=said.encode())
+    text = f"{request.method} {request.target} {len(request.body)}"
+    return Response(headers=JSON, body=text.encode())
 
 
 @contextmanager

@@ -40,7 +40,7 @@ def test_an_answer_has_the_headers_of_the_real_one_in_its_order() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "status", "body"),
+    ("content", "status", "body"),
     [
         (request("HEAD /"), "501 method 'HEAD' not available", b""),
         (request("PATCH /"), "501 method 'PATCH' not available", b""),
@@ -82,10 +82,10 @@ def test_an_answer_has_the_headers_of_the_real_one_in_its_order() -> None:
     ],
 )
 def test_what_is_not_taken_is_refused_in_the_words_of_the_real_one(
-    said: bytes, status: str, body: bytes | None
+    content: bytes, status: str, body: bytes | None
 ) -> None:
     with running() as lab:
-        heard = lab.talk(said)
+        heard = lab.talk(content)
 
     head, _, text = heard.partition(b"\r\n\r\n")
     first = head.decode("latin-1").split("\r\n")[0]
@@ -186,7 +186,7 @@ def test_an_error_ends_the_connection() -> None:
 
 
 @pytest.mark.parametrize(
-    ("said", "answers", "is_kept"),
+    ("content", "answers", "is_kept"),
     [
         (b"GET / HTTP/1.0\r\n\r\n", b"HTTP/1.0 200 OK", False),
         (b"GET / HTTP/1.0\r\nConnection: Keep-Alive\r\n\r\n", b"HTTP/1.0 200 OK", True),
@@ -194,10 +194,10 @@ def test_an_error_ends_the_connection() -> None:
     ],
 )
 def test_the_client_says_whether_a_connection_is_kept(
-    said: bytes, answers: bytes, is_kept: bool
+    content: bytes, answers: bytes, is_kept: bool
 ) -> None:
     with running() as lab, lab.connect() as line:
-        line.sendall(said)
+        line.sendall(content)
 
         heard = one_answer(line)
 

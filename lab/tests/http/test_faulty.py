@@ -36,10 +36,10 @@ def fault(effect: Effect, **more: object) -> Fault:
 def test_an_effect_does_the_thing_or_not(effect: Effect, outcome: type, times: int) -> None:
     make = Counted()
 
-    found = told(fault(effect), make)
+    result = told(fault(effect), make)
 
-    assert (type(found.outcome), make.times) == (outcome, times)
-    assert found.is_refused is (effect is Effect.KILL)
+    assert (type(result.outcome), make.times) == (outcome, times)
+    assert result.is_refused is (effect is Effect.KILL)
 
 
 def test_a_refusal_says_when_to_come_again() -> None:
@@ -68,7 +68,7 @@ def test_a_truncated_answer_announces_all_of_it() -> None:
 
 @pytest.mark.parametrize("content", [b"a", b"ab", b"abc" * 1000])
 def test_damage_changes_one_byte(content: bytes) -> None:
-    found = damaged(content, "")
+    result = damaged(content, "")
 
-    assert len(found) == len(content)
-    assert sum(one != two for one, two in zip(found, content, strict=True)) == 1
+    assert len(result) == len(content)
+    assert sum(one != two for one, two in zip(result, content, strict=True)) == 1

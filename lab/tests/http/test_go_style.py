@@ -13,8 +13,8 @@ HOUSE = go_house(body_bytes=1000)
 def answer(request: Request) -> Response:
     if request.target == "/missing":
         return text_error(404, "not here")
-    said = f"{request.method} {request.headers.get('content-type', '')} ".encode()
-    return Response(headers={"Content-Type": "text/plain"}, body=said + request.body)
+    content = f"{request.method} {request.headers.get('content-type', '')} ".encode()
+    return Response(headers={"Content-Type": "text/plain"}, body=content + request.body)
 
 
 def url(server: Running, path: str = "/") -> str:
@@ -76,9 +76,9 @@ def test_a_connection_stays_after_an_error() -> None:
     with running(answer, HOUSE) as server, server.connect() as line:
         for _ in range(2):
             line.sendall(b"GET /missing HTTP/1.1\r\nHost: a\r\n\r\n")
-            said = one_answer(line)
+            content = one_answer(line)
 
-    assert said == (
+    assert content == (
         b"HTTP/1.1 404 Not Found\r\nContent-Length: 9\r\n"
         b"Content-Type: text/plain; charset=utf-8\r\n"
         + f"Date: {DATE}\r\n".encode()
@@ -106,10 +106,10 @@ def test_who_asks_whether_a_body_is_welcome_is_told_so() -> None:
         line.sendall(head)
         welcome = line.recv(100)
         line.sendall(b"abc")
-        found = one_answer(line)
+        content = one_answer(line)
 
     assert welcome == b"HTTP/1.1 100 Continue\r\n\r\n"
-    assert found.endswith(b"PUT  abc")
+    assert content.endswith(b"PUT  abc")
 
 
 def test_a_body_that_is_too_large_is_not_welcome() -> None:

@@ -26,7 +26,7 @@ def asked(method: str, target: str, headers: dict[str, str], body: bytes) -> Par
 
 
 @pytest.mark.parametrize(
-    ("text", "found"),
+    ("text", "parameters"),
     [
         ("", {}),
         ("a=1", {"a": "1"}),
@@ -49,8 +49,8 @@ def asked(method: str, target: str, headers: dict[str, str], body: bytes) -> Par
         ("=x", {"": "x"}),
     ],
 )
-def test_a_form_is_read_as_the_real_server_reads_it(text: str, found: Parameters) -> None:
-    assert decoded_form(text) == found
+def test_a_form_is_read_as_the_real_server_reads_it(text: str, parameters: Parameters) -> None:
+    assert decoded_form(text) == parameters
 
 
 def test_a_raw_form_may_hold_utf_8() -> None:
@@ -120,9 +120,9 @@ def test_pairs_of_surrogates_are_one_character() -> None:
 @given(body=st.binary() | st.recursive(st.text(), st.lists).map(lambda it: json.dumps(it).encode()))
 def test_a_json_body_is_read_or_refused(body: bytes) -> None:
     with suppress(BadBody):
-        found = decoded_json(body)
+        parameters = decoded_json(body)
 
-        assert json.loads(json.dumps(found, ensure_ascii=False).encode()) == found
+        assert json.loads(json.dumps(parameters, ensure_ascii=False).encode()) == parameters
 
 
 @pytest.mark.parametrize(

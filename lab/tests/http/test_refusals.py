@@ -5,7 +5,7 @@ from stockman_lab.http.refusals import content_type
 
 
 @pytest.mark.parametrize(
-    ("text", "parts"),
+    ("text", "rows"),
     [
         ("application/json", ("application/json", "")),
         ("application/json ; charset=utf-8", ("application/json", "")),
@@ -15,7 +15,5 @@ from stockman_lab.http.refusals import content_type
         ("multipart/form-data; boundary=", ("multipart/form-data", "")),
     ],
 )
-def test_a_content_type_has_a_kind_and_perhaps_a_boundary(
-    text: str, parts: tuple[str, str]
-) -> None:
-    assert content_type(text) == parts
+def test_a_content_type_has_a_kind_and_perhaps_a_boundary(text: str, rows: tuple[str, str]) -> None:
+    assert content_type(text) == rows

@@ -109,10 +109,10 @@ def test_a_stream_that_is_cut_has_no_end() -> None:
         reader, writer = await asyncio.open_connection("127.0.0.1", port)
         writer.write(ASKED)
         try:
-            found = await reader.read()
+            content = await reader.read()
         except ConnectionError:
-            found = b""
-        assert b"0\r\n\r\n" not in found
+            content = b""
+        assert b"0\r\n\r\n" not in content
         writer.close()
         await server.stop()
 
@@ -141,8 +141,8 @@ def test_a_client_that_does_not_read_is_given_up() -> None:
             return Stream(tap.pieces(), Response(200))
 
         timers = Clockwork()
-        house = go_house(body_bytes=1 << 20, patience=5.0)
-        server = HttpServer(handler, lambda: 0.0, house, timers)
+        rules = go_house(body_bytes=1 << 20, patience=5.0)
+        server = HttpServer(handler, lambda: 0.0, rules, timers)
         port = await server.start("127.0.0.1", 0)
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 16)
         writer.write(ASKED)

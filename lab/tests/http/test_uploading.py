@@ -21,8 +21,8 @@ def kept(request: Request) -> Response:
     upload = request.upload
     assert upload is not None
     content = upload.path.read_bytes()
-    said = f"{upload.fields} {upload.filename} {upload.size} {len(content)} {content[:4]!r}"
-    return Response(body=said.encode())
+    text = f"{upload.fields} {upload.filename} {upload.size} {len(content)} {content[:4]!r}"
+    return Response(body=text.encode())
 
 
 def posted(form: bytes, kind: str = KIND, length: int | None = None) -> bytes:

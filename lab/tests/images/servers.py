@@ -43,7 +43,7 @@ class Web:
 
 async def _body(page: Page) -> AsyncIterator[bytes]:
     end = len(page.content) if page.cut_after is None else page.cut_after
-    for place in range(0, end, 7):
-        yield page.content[place : min(place + 7, end)]
+    for number in range(0, end, 7):
+        yield page.content[number : min(number + 7, end)]
     if page.cut_after is not None:
         raise Trouble("Connection closed")

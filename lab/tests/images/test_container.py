@@ -22,10 +22,10 @@ def test_an_image_is_the_same_each_time_and_says_what_it_is() -> None:
 
     assert image == container_image(facts(0), "installer")
     assert layer_facts(image.layer) == facts(0)
-    said = json.loads(image.manifest)
-    assert said["config"]["digest"] == digest_of(image.config)
-    assert said["layers"][0]["size"] == len(image.layer)
-    assert set(image.blobs) == {said["config"]["digest"], said["layers"][0]["digest"]}
+    data = json.loads(image.manifest)
+    assert data["config"]["digest"] == digest_of(image.config)
+    assert data["layers"][0]["size"] == len(image.layer)
+    assert set(image.blobs) == {data["config"]["digest"], data["layers"][0]["digest"]}
 
 
 def test_an_index_names_its_architectures() -> None:

@@ -36,10 +36,10 @@ def test_other_bytes_have_no_facts() -> None:
     assert facts_in(b"") is None
 
 
-@pytest.mark.parametrize("place", [16, 20, 60, 200])
-def test_a_changed_byte_is_found(place: int) -> None:
+@pytest.mark.parametrize("number", [16, 20, 60, 200])
+def test_a_changed_byte_is_found(number: int) -> None:
     area = bytearray(facts_area(facts()))
-    area[place] ^= 1
+    area[number] ^= 1
 
     with pytest.raises(CorruptImage, match="checksum"):
         facts_in(bytes(area))

@@ -28,10 +28,10 @@ def refused(web: Web, url: str = f"{HOST}/a.iso", most: int = 1000) -> FetchFail
 def test_a_file_is_fetched_and_told_of() -> None:
     web = Web({"/a.iso": Page(b"content", headers={"content-length": "7", "content-type": "x/y"})})
 
-    found = fetched(web)
+    result = fetched(web)
 
-    assert found.content == b"content"
-    assert found.log == [
+    assert result.content == b"content"
+    assert result.log == [
         "--2026-01-02 03:04:05--  http://127.66.0.9:8080/a.iso",
         "Connecting to 127.66.0.9:8080... connected.",
         "HTTP request sent, awaiting response... 200 OK",
@@ -51,12 +51,12 @@ def test_redirects_are_followed() -> None:
         }
     )
 
-    found = fetched(web, "http://localhost:8080/a.iso")
+    result = fetched(web, "http://localhost:8080/a.iso")
 
-    assert found.content == b"there"
-    assert "Location: /b?c [following]" in found.log
-    assert "Resolving localhost (localhost)... 127.0.0.1" in found.log
-    assert "Connecting to localhost (localhost)|127.0.0.1|:8080... connected." in found.log
+    assert result.content == b"there"
+    assert "Location: /b?c [following]" in result.log
+    assert "Resolving localhost (localhost)... 127.0.0.1" in result.log
+    assert "Connecting to localhost (localhost)|127.0.0.1|:8080... connected." in result.log
 
 
 def test_redirects_have_an_end() -> None:
@@ -174,7 +174,7 @@ def test_a_name_is_that_of_the_first_url() -> None:
 
 
 @pytest.mark.parametrize(
-    ("url", "trouble", "said"),
+    ("url", "trouble", "text"),
     [
         (f"{HOST}/", None, "404 Not Found"),
         ("https://example.com/", None, "500 Can't connect to example.com:443 (Name or service"),
@@ -184,11 +184,11 @@ def test_a_name_is_that_of_the_first_url() -> None:
         ("http://", None, "400 URL missing"),
     ],
 )
-def test_a_file_that_cannot_be_told_of(url: str, trouble: Trouble | None, said: str) -> None:
+def test_a_file_that_cannot_be_told_of(url: str, trouble: Trouble | None, text: str) -> None:
     with pytest.raises(QueryFailed) as failure:
         looked(Web({}, trouble), url)
 
-    assert str(failure.value).startswith(f"invalid server response: '{said}")
+    assert str(failure.value).startswith(f"invalid server response: '{text}")
 
 
 def test_a_server_that_sends_on_for_ever_is_not_asked_for_ever() -> None:

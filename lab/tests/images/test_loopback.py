@@ -21,11 +21,11 @@ from stockman_lab.images.loopback import NoUrl, target
 def test_this_machine_is_dialled(
     url: str, address: str, port: int, path: str, authority: str | None
 ) -> None:
-    found = target(url)
+    result = target(url)
 
-    assert (found.address, found.port, found.path) == (address, port, path)
-    assert found.is_local
-    assert authority in (None, found.authority)
+    assert (result.address, result.port, result.path) == (address, port, path)
+    assert result.is_local
+    assert authority in (None, result.authority)
 
 
 @pytest.mark.parametrize(

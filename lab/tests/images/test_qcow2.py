@@ -27,8 +27,8 @@ def within(size: int, pieces: dict[int, bytes]) -> dict[int, bytes]:
     return {at: piece for at, piece in pieces.items() if at + len(piece) <= size}
 
 
-def numbers(content: bytes, place: int, count: int) -> tuple[int, ...]:
-    return struct.unpack_from(f">{count}Q", content, place)
+def numbers(content: bytes, number: int, count: int) -> tuple[int, ...]:
+    return struct.unpack_from(f">{count}Q", content, number)
 
 
 @settings(max_examples=40)
@@ -56,10 +56,12 @@ def test_every_cluster_is_counted_once_and_used_once(disk: tuple[int, dict[int, 
 
     first_entries, first, table, table_clusters = struct.unpack_from(">IQQI", content, 36)
     used = Counter({0: 1})
-    used.update(table // CLUSTER + one for one in range(table_clusters))
+    used.update(table // CLUSTER + number for number in range(table_clusters))
     blocks = [number for number in numbers(content, table, table_clusters * CLUSTER // 8) if number]
     used.update(block // CLUSTER for block in blocks)
-    used.update(first // CLUSTER + one for one in range(max(1, -(-first_entries * 8 // CLUSTER))))
+    used.update(
+        first // CLUSTER + number for number in range(max(1, -(-first_entries * 8 // CLUSTER)))
+    )
     for entry in numbers(content, first, first_entries):
         if entry:
             assert entry >> 63 == 1
@@ -90,14 +92,14 @@ def test_a_disk_has_a_largest_size_and_pieces_lie_inside_of_it() -> None:
             qcow2_file(10, {place: b"xx"})
 
 
-def changed(content: bytes, form: str, place: int, value: int) -> bytes:
+def changed(content: bytes, form: str, number: int, value: int) -> bytes:
     raw = bytearray(content)
-    struct.pack_into(form, raw, place, value)
+    struct.pack_into(form, raw, number, value)
     return bytes(raw)
 
 
 @pytest.mark.parametrize(
-    ("form", "place", "value", "why"),
+    ("form", "number", "value", "why"),
     [
         (">I", 4, 1, "version 1"),
         (">I", 20, 8, "2\\^8"),
@@ -113,8 +115,8 @@ def changed(content: bytes, form: str, place: int, value: int) -> bytes:
         (">I", 100, 0, "impossible"),
     ],
 )
-def test_a_header_that_cannot_be_is_refused(form: str, place: int, value: int, why: str) -> None:
-    content = changed(qcow2_file(GIB, {0: b"x"}), form, place, value)
+def test_a_header_that_cannot_be_is_refused(form: str, number: int, value: int, why: str) -> None:
+    content = changed(qcow2_file(GIB, {0: b"x"}), form, number, value)
 
     with pytest.raises(CorruptImage, match=why):
         read_header(content)

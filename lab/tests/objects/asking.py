@@ -89,5 +89,5 @@ def members(answer: Response, name: str) -> list[str]:
 
 def code(answer: Response) -> str:
     """Status and code of a refusal; the status alone of another answer."""
-    found = members(answer, "Code") if answer.status >= 400 else []
-    return " ".join([str(answer.status), *found])
+    result = members(answer, "Code") if answer.status >= 400 else []
+    return " ".join([str(answer.status), *result])

@@ -47,11 +47,11 @@ class Signer:
         canonical = CanonicalRequest(
             ask.method, ask.path, list(ask.query.items()), headers, payload
         )
-        made = signature(self.secret, scope, canonical)
+        text = signature(self.secret, scope, canonical)
         names = ";".join(sorted(headers))
         headers["authorization"] = (
             f"{ALGORITHM} Credential={self.access_key}/{scope.text},"
-            f" SignedHeaders={names}, Signature={made}"
+            f" SignedHeaders={names}, Signature={text}"
         )
         return headers
 
@@ -95,8 +95,8 @@ class Signer:
             end = b"\r\n" if piece or not trailer else b""
             body += f"{len(piece):x};chunk-signature={previous}\r\n".encode() + piece + end
         if trailer:
-            made = trailer_signature(self.secret, scope, previous, f"{trailer}\n".encode())
-            body += f"{trailer}\r\nx-amz-trailer-signature:{made}\r\n\r\n".encode()
+            text = trailer_signature(self.secret, scope, previous, f"{trailer}\n".encode())
+            body += f"{trailer}\r\nx-amz-trailer-signature:{text}\r\n\r\n".encode()
         return headers, body
 
     def with_trailer(self, ask: Ask, now: datetime, trailer: str) -> tuple[dict[str, str], bytes]:

@@ -54,9 +54,9 @@ def test_it_keeps_other_bytes_and_says_nothing(how: str, size: int) -> None:
     right = asker.put("a").headers["ETag"]
     asker.let(Effect.CORRUPT, match={"operation": "put"}, message=how)
     assert asker.put("a").headers["ETag"] == right
-    found = asker.said("GET", "/flock/a")
-    assert found.headers["ETag"] == right
-    assert (len(found.body), found.body == b"wool") == (size, False)
+    result = asker.said("GET", "/flock/a")
+    assert result.headers["ETag"] == right
+    assert (len(result.body), result.body == b"wool") == (size, False)
 
 
 def test_it_keeps_other_bytes_of_a_part() -> None:
@@ -102,6 +102,6 @@ def test_a_fault_is_about_one_bucket_or_key() -> None:
 def test_an_answer_comes_late() -> None:
     asker = Asker()
     asker.let(Effect.DELAY, seconds=40)
-    found = asker.told(Ask("GET", "/flock"))
-    assert isinstance(found.outcome, Response)
-    assert (found.outcome.status, found.seconds) == (200, 40)
+    result = asker.told(Ask("GET", "/flock"))
+    assert isinstance(result.outcome, Response)
+    assert (result.outcome.status, result.seconds) == (200, 40)

@@ -17,12 +17,12 @@ def test_an_object_comes_back_with_what_was_said_of_it() -> None:
     headers = {"content-type": "text/plain", "x-amz-meta-kind": "wool"}
     tag = asker.said("PUT", "/flock/a", {}, headers, b"wool").headers["ETag"]
 
-    found = asker.said("GET", "/flock/a")
+    result = asker.said("GET", "/flock/a")
 
-    assert found.body == b"wool"
-    assert found.headers["ETag"] == tag == '"27a18ca062a4121b180022c59e1c0d25"'
-    assert found.headers["Content-Type"] == "text/plain"
-    assert found.headers["x-amz-meta-kind"] == "wool"
+    assert result.body == b"wool"
+    assert result.headers["ETag"] == tag == '"27a18ca062a4121b180022c59e1c0d25"'
+    assert result.headers["Content-Type"] == "text/plain"
+    assert result.headers["x-amz-meta-kind"] == "wool"
 
 
 def test_only_one_of_two_creates_an_object() -> None:
@@ -38,8 +38,8 @@ def test_an_object_is_replaced_only_where_it_is_the_one_that_was_read() -> None:
     asker = Asker()
     tag = asker.put("a").headers["ETag"]
 
-    def over(wanted: str) -> str:
-        return code(asker.said("PUT", "/flock/a", {}, {"if-match": wanted}, b"hair"))
+    def over(text: str) -> str:
+        return code(asker.said("PUT", "/flock/a", {}, {"if-match": text}, b"hair"))
 
     assert [over('"0"'), over(tag), over(tag)] == [
         "412 PreconditionFailed",
@@ -49,7 +49,7 @@ def test_an_object_is_replaced_only_where_it_is_the_one_that_was_read() -> None:
 
 
 @pytest.mark.parametrize(
-    ("header", "told"),
+    ("header", "text"),
     [
         ({"if-match": "*"}, "200"),
         ({"if-none-match": "*"}, "304"),
@@ -59,14 +59,14 @@ def test_an_object_is_replaced_only_where_it_is_the_one_that_was_read() -> None:
         ({"if-unmodified-since": "no date"}, "200"),
     ],
 )
-def test_reading_has_conditions(header: dict[str, str], told: str) -> None:
+def test_reading_has_conditions(header: dict[str, str], text: str) -> None:
     asker = Asker()
     asker.put("a")
-    assert code(asker.said("GET", "/flock/a", {}, header)) == told
+    assert code(asker.said("GET", "/flock/a", {}, header)) == text
 
 
 @pytest.mark.parametrize(
-    ("asked", "status", "body"),
+    ("text", "status", "body"),
     [
         ("bytes=0-1", 206, b"wo"),
         ("bytes=2-", 206, b"ol"),
@@ -79,18 +79,18 @@ def test_reading_has_conditions(header: dict[str, str], told: str) -> None:
         ("bytes=0-0,2-2", 200, b"wool"),
     ],
 )
-def test_a_part_is_read(asked: str, status: int, body: bytes) -> None:
+def test_a_part_is_read(text: str, status: int, body: bytes) -> None:
     asker = Asker()
     asker.put("a")
-    found = asker.said("GET", "/flock/a", {}, {"range": asked})
-    assert (found.status, found.body) == (status, body)
+    result = asker.said("GET", "/flock/a", {}, {"range": text})
+    assert (result.status, result.body) == (status, body)
 
 
-@pytest.mark.parametrize("asked", ["bytes=4-", "bytes=9-12", "bytes=-0"])
-def test_a_part_that_is_not_there_is_refused(asked: str) -> None:
+@pytest.mark.parametrize("text", ["bytes=4-", "bytes=9-12", "bytes=-0"])
+def test_a_part_that_is_not_there_is_refused(text: str) -> None:
     asker = Asker()
     asker.put("a")
-    assert code(asker.said("GET", "/flock/a", {}, {"range": asked})) == "416 InvalidRange"
+    assert code(asker.said("GET", "/flock/a", {}, {"range": text})) == "416 InvalidRange"
 
 
 @pytest.mark.parametrize("key", ["a b", "a+b", "a%2Fb", "é/ü", "a//b", "~!*'()", "a&b<c>"])
@@ -113,18 +113,18 @@ def test_pages_follow_each_other() -> None:
     for key in keys:
         asker.put(key)
 
-    found: list[list[str]] = []
+    rows: list[list[str]] = []
     query = {"list-type": "2", "max-keys": "4"}
     while True:
         page = asker.said("GET", "/flock", query)
-        found.append(members(page, "Key"))
+        rows.append(members(page, "Key"))
         following = members(page, "NextContinuationToken")
         if not following:
             break
         query["continuation-token"] = following[0]
 
-    assert [len(page) for page in found] == [4, 4, 3]
-    assert [key for page in found for key in page] == keys
+    assert [len(page) for page in rows] == [4, 4, 3]
+    assert [key for page in rows for key in page] == keys
 
 
 def test_pages_with_folders_follow_each_other() -> None:
@@ -147,8 +147,8 @@ def test_a_list_begins_in_the_middle_of_a_folder() -> None:
     asker = Asker()
     for key in ("a/1", "a/2", "b"):
         asker.put(key)
-    found = asker.said("GET", "/flock", {"list-type": "2", "start-after": "a/1"})
-    assert members(found, "Key") == ["a/2", "b"]
+    result = asker.said("GET", "/flock", {"list-type": "2", "start-after": "a/1"})
+    assert members(result, "Key") == ["a/2", "b"]
 
 
 @pytest.mark.parametrize("token", ["%%%", "é", "_____"])
@@ -161,8 +161,8 @@ def test_a_token_that_is_none_is_refused(token: str) -> None:
 def test_keys_are_encoded_for_who_asks() -> None:
     asker = Asker()
     asker.put("a b/é")
-    found = asker.said("GET", "/flock", {"list-type": "2", "encoding-type": "url"})
-    assert members(found, "Key") == ["a%20b/%C3%A9"]
+    result = asker.said("GET", "/flock", {"list-type": "2", "encoding-type": "url"})
+    assert members(result, "Key") == ["a%20b/%C3%A9"]
 
 
 def delete_many(asker: Asker, text: str) -> str:

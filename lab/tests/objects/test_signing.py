@@ -28,17 +28,17 @@ def test_nobody_gets_in_without_a_signature() -> None:
 
 
 @pytest.mark.parametrize(
-    ("changed", "said"),
+    ("changed", "text"),
     [
         ({"access_key": "somebody"}, "403 InvalidAccessKeyId"),
         ({"secret": "wrong"}, "403 SignatureDoesNotMatch"),
         ({"region": "eu-central-1"}, "400 AuthorizationHeaderMalformed"),
     ],
 )
-def test_another_key_or_region_is_refused(changed: dict[str, str], said: str) -> None:
+def test_another_key_or_region_is_refused(changed: dict[str, str], text: str) -> None:
     asker = Asker()
     other = replace(asker.signer, **changed)
-    assert code(asker.answer(GET, other.headers(GET, asker.now))) == said
+    assert code(asker.answer(GET, other.headers(GET, asker.now))) == text
 
 
 @pytest.mark.parametrize("missing", ["authorization", "x-amz-date", "x-amz-content-sha256"])
@@ -65,17 +65,17 @@ def test_a_broken_signature_is_told(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "other",
+    "ask",
     [
         Ask("DELETE", "/flock/a"),
         Ask("GET", "/flock/b"),
         Ask("GET", "/flock/a", {"uploads": ""}),
     ],
 )
-def test_a_signature_is_good_for_one_request_only(other: Ask) -> None:
+def test_a_signature_is_good_for_one_request_only(ask: Ask) -> None:
     asker = Asker()
     headers = asker.signer.headers(GET, asker.now)
-    assert code(asker.answer(other, headers)) == "403 SignatureDoesNotMatch"
+    assert code(asker.answer(ask, headers)) == "403 SignatureDoesNotMatch"
 
 
 def test_headers_that_are_signed_cannot_be_changed() -> None:
@@ -155,12 +155,12 @@ def test_a_body_in_signed_pieces_is_put_together(trailer: str) -> None:
     assert kept(asker) == PUT.body
 
 
-@pytest.mark.parametrize("place", [100, 66_000, -100])
-def test_a_changed_piece_is_noticed(place: int) -> None:
+@pytest.mark.parametrize("number", [100, 66_000, -100])
+def test_a_changed_piece_is_noticed(number: int) -> None:
     asker = Asker()
     headers, body = asker.signer.in_pieces(PUT, asker.now)
     changed = bytearray(body)
-    changed[place] ^= 1
+    changed[number] ^= 1
     answer = asker.answer(replace(PUT, body=bytes(changed)), headers)
     assert answer.status in (400, 403)
     assert asker.answer(GET).status == 404

@@ -63,7 +63,7 @@ def test_small_parts_are_refused_but_for_the_last() -> None:
 
 
 @pytest.mark.parametrize(
-    ("parts", "said"),
+    ("rows", "text"),
     [
         ([(2, "x"), (1, "x")], "400 InvalidPartOrder"),
         ([(1, "x"), (1, "x")], "400 InvalidPartOrder"),
@@ -72,11 +72,11 @@ def test_small_parts_are_refused_but_for_the_last() -> None:
         ([], "400 MalformedXML"),
     ],
 )
-def test_a_list_that_does_not_fit_finishes_nothing(parts: list[tuple[int, str]], said: str) -> None:
+def test_a_list_that_does_not_fit_finishes_nothing(rows: list[tuple[int, str]], text: str) -> None:
     asker = Asker()
     upload = asker.begun("a")
     asker.part("a", upload, 1, b"part")
-    assert code(complete(asker, "a", upload, *parts)) == said
+    assert code(complete(asker, "a", upload, *rows)) == text
     assert members(asker.said("GET", "/flock", {"uploads": ""}), "UploadId") == [upload]
 
 

@@ -57,12 +57,12 @@ class Store:
         return pulled_image
 
     def failed(self, name: str = INSTALLER, client: str = "work-1") -> str:
-        found = pull(self.registry, name, client=client)
-        assert isinstance(found, PullFailed), found
-        return found.text
+        result = pull(self.registry, name, client=client)
+        assert isinstance(result, PullFailed), result
+        return result.text
 
 
-def code(found: Response) -> tuple[int, str]:
+def code(response: Response) -> tuple[int, str]:
     """Status and code of an error."""
-    said = json.loads(found.body)
-    return found.status, said["errors"][0]["code"]
+    data = json.loads(response.body)
+    return response.status, data["errors"][0]["code"]

@@ -13,12 +13,12 @@ UNRESOLVED = f'failed to resolve reference "{INSTALLER}"'
 
 
 def test_an_installer_says_platform_schematic_and_version() -> None:
-    found = Store().pulled()
+    result = Store().pulled()
 
-    assert (found.platform, found.schematic, found.version) == ("nocloud", AGENT_ID, "v1.13.9")
-    assert (found.architecture, found.secure_boot) == ("amd64", False)
-    assert (found.name, found.more["kind"]) == (INSTALLER, "installer")
-    assert found.size > 0
+    assert (result.platform, result.schematic, result.version) == ("nocloud", AGENT_ID, "v1.13.9")
+    assert (result.architecture, result.secure_boot) == ("amd64", False)
+    assert (result.name, result.more["kind"]) == (INSTALLER, "installer")
+    assert result.size > 0
 
 
 @pytest.mark.parametrize(
@@ -32,20 +32,20 @@ def test_an_installer_says_platform_schematic_and_version() -> None:
     ],
 )
 def test_the_host_of_a_name_does_not_matter(name: str, platform: str, schematic: str) -> None:
-    found = Store().pulled(name)
+    result = Store().pulled(name)
 
-    assert (found.platform, found.schematic) == (platform, schematic)
-    assert found.version == name.rpartition(":")[2]
-    assert found.secure_boot is ("secureboot" in name)
+    assert (result.platform, result.schematic) == (platform, schematic)
+    assert result.version == name.rpartition(":")[2]
+    assert result.secure_boot is ("secureboot" in name)
 
 
 def test_another_architecture_has_another_image() -> None:
     store = Store()
 
-    found = pull(store.registry, INSTALLER, client="pi", architecture="arm64")
+    result = pull(store.registry, INSTALLER, client="pi", architecture="arm64")
 
-    assert isinstance(found, PulledImage)
-    assert (found.architecture, found.digest) == ("arm64", store.pulled().digest)
+    assert isinstance(result, PulledImage)
+    assert (result.architecture, result.digest) == ("arm64", store.pulled().digest)
 
 
 def test_a_digest_pins_an_image() -> None:

@@ -24,14 +24,14 @@ def push_blob(store: Store, blob: bytes = BLOB) -> None:
 
 
 def manifest(**more: object) -> bytes:
-    said = {
+    by_name = {
         "schemaVersion": 2,
         "mediaType": MANIFEST,
         "config": descriptor(HELM, BLOB),
         "layers": [descriptor("application/octet-stream", BLOB)],
         **more,
     }
-    return json.dumps(said).encode()
+    return json.dumps(by_name).encode()
 
 
 def test_a_blob_in_pieces_is_the_blob() -> None:
@@ -47,16 +47,16 @@ def test_a_blob_that_is_another_one_is_refused() -> None:
     store = Store()
     location = store.ask("charts/a/blobs/uploads/", "POST").headers["Location"].removeprefix("/v2/")
 
-    found = store.ask(f"{location}?digest={digest_of(b'other')}", "PUT", BLOB)
+    result = store.ask(f"{location}?digest={digest_of(b'other')}", "PUT", BLOB)
 
-    assert code(found) == (400, "DIGEST_INVALID")
+    assert code(result) == (400, "DIGEST_INVALID")
     assert store.state.blobs == {}
 
 
 def test_an_upload_that_nobody_began_is_unknown() -> None:
-    found = Store().ask("charts/a/blobs/uploads/nobody", "PATCH", BLOB)
+    result = Store().ask("charts/a/blobs/uploads/nobody", "PATCH", BLOB)
 
-    assert code(found) == (404, "BLOB_UPLOAD_UNKNOWN")
+    assert code(result) == (404, "BLOB_UPLOAD_UNKNOWN")
 
 
 def test_a_blob_that_is_there_need_not_be_sent_again() -> None:
@@ -83,9 +83,9 @@ def test_a_manifest_is_found_by_tag_and_by_digest() -> None:
 
 
 def test_a_manifest_without_its_blobs_is_refused() -> None:
-    found = Store().ask("charts/a/manifests/1.0.0", "PUT", manifest(), MANIFEST)
+    result = Store().ask("charts/a/manifests/1.0.0", "PUT", manifest(), MANIFEST)
 
-    assert code(found) == (404, "MANIFEST_BLOB_UNKNOWN")
+    assert code(result) == (404, "MANIFEST_BLOB_UNKNOWN")
 
 
 def test_what_is_no_manifest_is_refused() -> None:
@@ -93,10 +93,10 @@ def test_what_is_no_manifest_is_refused() -> None:
     push_blob(store)
 
     for wrong in (b"{", b"[]", b"{}"):
-        found = store.ask("charts/a/manifests/1.0.0", "PUT", wrong, MANIFEST)
-        assert code(found) == (400, "MANIFEST_INVALID")
-    other = f"charts/a/manifests/{digest_of(b'x')}"
-    assert code(store.ask(other, "PUT", manifest(), MANIFEST)) == (400, "DIGEST_INVALID")
+        result = store.ask("charts/a/manifests/1.0.0", "PUT", wrong, MANIFEST)
+        assert code(result) == (400, "MANIFEST_INVALID")
+    text = f"charts/a/manifests/{digest_of(b'x')}"
+    assert code(store.ask(text, "PUT", manifest(), MANIFEST)) == (400, "DIGEST_INVALID")
 
 
 def test_a_manifest_about_another_one_refers_to_it() -> None:
@@ -106,10 +106,10 @@ def test_a_manifest_about_another_one_refers_to_it() -> None:
     subject = descriptor(MANIFEST, manifest())
 
     put = store.ask("charts/a/manifests/sig", "PUT", manifest(subject=subject), MANIFEST)
-    found = json.loads(store.ask(f"charts/a/referrers/{subject['digest']}").body)
+    data = json.loads(store.ask(f"charts/a/referrers/{subject['digest']}").body)
 
     assert put.headers["OCI-Subject"] == subject["digest"]
-    assert [one["artifactType"] for one in found["manifests"]] == [HELM]
+    assert [manifest["artifactType"] for manifest in data["manifests"]] == [HELM]
     none = json.loads(store.ask(f"charts/b/referrers/{subject['digest']}").body)
     assert none["manifests"] == []
 
@@ -131,7 +131,7 @@ def test_a_tag_is_moved_and_deleted() -> None:
 def test_nobody_pushes_installers() -> None:
     store = Store()
 
-    found = store.ask(f"metal-installer/{AGENT_ID}/blobs/uploads/", "POST")
+    result = store.ask(f"metal-installer/{AGENT_ID}/blobs/uploads/", "POST")
 
-    assert code(found) == (405, "UNSUPPORTED")
+    assert code(result) == (405, "UNSUPPORTED")
     assert code(store.ask("charts/a/tags/list", "POST")) == (405, "UNSUPPORTED")

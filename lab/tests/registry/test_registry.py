@@ -26,10 +26,10 @@ def test_an_index_leads_to_manifests_and_those_to_contents() -> None:
     assert [row["platform"]["architecture"] for row in rows] == ["amd64", "arm64"]
     for row in rows:
         manifest = store.ask(f"{REPOSITORY}/manifests/{row['digest']}")
-        said = json.loads(manifest.body)
+        data = json.loads(manifest.body)
         assert (manifest.headers["Content-Type"], len(manifest.body)) == (MANIFEST, row["size"])
-        config = json.loads(store.ask(f"{REPOSITORY}/blobs/{said['config']['digest']}").body)
-        layer = store.ask(f"{REPOSITORY}/blobs/{said['layers'][0]['digest']}").body
+        config = json.loads(store.ask(f"{REPOSITORY}/blobs/{data['config']['digest']}").body)
+        layer = store.ask(f"{REPOSITORY}/blobs/{data['layers'][0]['digest']}").body
         facts = layer_facts(layer)
         assert facts is not None
         assert config["architecture"] == facts.architecture == row["platform"]["architecture"]
@@ -54,7 +54,7 @@ def test_latest_is_the_newest_release() -> None:
 
 
 @pytest.mark.parametrize(
-    ("path", "status", "wanted"),
+    ("path", "status", "text"),
     [
         (f"{REPOSITORY}/manifests/v1.99.0", 404, "MANIFEST_UNKNOWN"),
         (f"{REPOSITORY}/manifests/newest", 404, "MANIFEST_UNKNOWN"),
@@ -73,35 +73,35 @@ def test_latest_is_the_newest_release() -> None:
     ],
 )
 def test_what_is_not_there_has_the_code_of_the_specification(
-    path: str, status: int, wanted: str
+    path: str, status: int, text: str
 ) -> None:
-    assert code(Store().ask(path)) == (status, wanted)
+    assert code(Store().ask(path)) == (status, text)
 
 
 def test_the_words_of_the_factory_are_passed_on() -> None:
     store = Store()
     store.factory.withdrawn["v1.13.9"] = ["siderolabs/qemu-guest-agent"]
 
-    found = store.ask(f"{REPOSITORY}/manifests/v1.13.9")
+    result = store.ask(f"{REPOSITORY}/manifests/v1.13.9")
 
-    assert found.status == 400
-    assert b"is not available for Talos version v1.13.9" in found.body
+    assert result.status == 400
+    assert b"is not available for Talos version v1.13.9" in result.body
 
 
 def test_tags_come_in_pages() -> None:
     store = Store()
-    found: list[str] = []
+    texts: list[str] = []
     path = "siderolabs/installer/tags/list?n=7"
     pages = 0
     while path:
         page = store.ask(path)
-        found += json.loads(page.body)["tags"]
+        texts += json.loads(page.body)["tags"]
         link = page.headers.get("Link", "")
         path = link.partition(">")[0].removeprefix("</v2/")
         pages += 1
 
-    assert found == sorted(version for version in store.factory.versions if version < "v1.14")
-    assert pages == -(-len(found) // 7)
+    assert texts == sorted(version for version in store.factory.versions if version < "v1.14")
+    assert pages == -(-len(texts) // 7)
 
 
 def test_versions_of_kubernetes_are_listed() -> None:

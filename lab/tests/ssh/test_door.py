@@ -146,14 +146,14 @@ def test_files_are_written_looked_at_and_removed_over_sftp(tmp_path: Path) -> No
                 await file.write(content)
                 during = (await file.stat()).size
                 await sftp.chmod(SNIPPET, 0o700)
-            found = await sftp.stat(SNIPPET)
+            stat = await sftp.stat(SNIPPET)
             names = sorted(str(one) for one in await sftp.listdir("/var/lib/vz/snippets"))
             async with sftp.open(SNIPPET, "rb") as file:
                 back = await file.read()
             kept = dict(volumes(serving))
             await sftp.remove(SNIPPET)
             home = await sftp.realpath(".")
-        return [during, found.size, (found.permissions or 0) & 0o777, names, back, kept, home]
+        return [during, stat.size, (stat.permissions or 0) & 0o777, names, back, kept, home]
 
     during, size, mode, names, back, kept, home = served(tmp_path, step)
 
@@ -224,8 +224,8 @@ def test_every_operation_of_sftp_is_the_labs_own() -> None:
 def test_a_fault_ends_a_command(tmp_path: Path) -> None:
     async def step(serving: Serving) -> list[object]:
         async with logged_in(serving) as connection:
-            found = await connection.run("qm list")
-        return [found.exit_status, found.stderr]
+            result = await connection.run("qm list")
+        return [result.exit_status, result.stderr]
 
     world = struck(Effect.FAIL, match={"command": "qm *"}, message="no more wool", status=5)
     assert served(tmp_path, step, world) == [5, "no more wool\n"]
@@ -263,7 +263,7 @@ def test_a_fault_can_strike_a_file(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(
-    ("effect", "said", "is_made"),
+    ("effect", "text", "is_made"),
     [
         (Effect.FAIL, "Failure", False),
         (Effect.DO_THEN_FAIL, "Failure", True),
@@ -274,7 +274,7 @@ def test_a_fault_can_strike_a_file(tmp_path: Path) -> None:
     ],
 )
 def test_a_fault_can_strike_what_is_done_with_files(
-    tmp_path: Path, effect: Effect, said: str, is_made: bool
+    tmp_path: Path, effect: Effect, text: str, is_made: bool
 ) -> None:
     async def step(serving: Serving) -> tuple[str, bool, float]:
         before, heard = serving.world.now, ""
@@ -289,7 +289,7 @@ def test_a_fault_can_strike_what_is_done_with_files(
 
     world = struck(effect, match={"command": "sftp mkdir *"}, seconds=50)
     heard, made, passed = served(tmp_path, step, world)
-    assert (heard, made) == (said, is_made)
+    assert (heard, made) == (text, is_made)
     assert (passed >= 50) is (effect is Effect.DELAY)
 
 
@@ -298,8 +298,8 @@ def test_files_can_be_claimed_to_be_there(tmp_path: Path) -> None:
         async with files(serving) as sftp:
             async with sftp.open(SNIPPET, "w") as claimed:
                 await claimed.write("wool")
-            found: list[object] = [await sftp.listdir("/root")]
-        return [*found, volumes(serving)]
+            values: list[object] = [await sftp.listdir("/root")]
+        return [*values, volumes(serving)]
 
     world = struck(Effect.CLAIM, match={"command": "sftp *"}, times=None)
     assert served(tmp_path, step, world) == [[], {}]
@@ -361,8 +361,8 @@ def test_a_lab_without_visitors_does_not_load_the_library() -> None:
         " print('asyncssh' in sys.modules)"
     )
 
-    found = subprocess.run(
+    result = subprocess.run(
         [sys.executable, "-c", script], capture_output=True, text=True, check=True, timeout=60
     )
 
-    assert found.stdout == "False\n"
+    assert result.stdout == "False\n"

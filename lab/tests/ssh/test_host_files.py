@@ -125,16 +125,16 @@ def test_only_root_writes_into_storages() -> None:
 
 
 def test_folders_are_made_and_removed() -> None:
-    found = files()
+    result = files()
 
-    assert refused(lambda: found.make_folder("/opt/a/b")) == "No such file or directory"
-    found.make_folder("/opt/a/b", parents=True)
-    found.make_folder("/opt/a", parents=True)
-    assert refused(lambda: found.make_folder("/opt/a")) == "File exists"
-    assert refused(lambda: found.remove_folder("/opt/a")) == "Directory not empty"
-    found.remove_folder("/opt/a/b")
-    assert found.listed("/opt/a") == []
-    assert refused(lambda: found.remove_folder(LOCAL)) == "Directory not empty"
+    assert refused(lambda: result.make_folder("/opt/a/b")) == "No such file or directory"
+    result.make_folder("/opt/a/b", parents=True)
+    result.make_folder("/opt/a", parents=True)
+    assert refused(lambda: result.make_folder("/opt/a")) == "File exists"
+    assert refused(lambda: result.remove_folder("/opt/a")) == "Directory not empty"
+    result.remove_folder("/opt/a/b")
+    assert result.listed("/opt/a") == []
+    assert refused(lambda: result.remove_folder(LOCAL)) == "Directory not empty"
 
 
 @pytest.mark.parametrize(
@@ -147,10 +147,10 @@ def test_folders_are_made_and_removed() -> None:
     ],
 )
 def test_what_cannot_be_read(path: str, text: str) -> None:
-    found = files()
-    found.write("/tmp/a", b"x")
+    result = files()
+    result.write("/tmp/a", b"x")
 
-    assert refused(lambda: found.read(path)) == text
+    assert refused(lambda: result.read(path)) == text
 
 
 def test_removing_a_file_removes_its_volume() -> None:

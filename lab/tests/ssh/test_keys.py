@@ -49,6 +49,6 @@ def test_others_can_be_let_in() -> None:
     authorize(state, key)
     state.ssh["authorized_keys"] += "# a remark\n\nssh-rsa AAAA somebody\n"
 
-    found = authorized_keys(state)
-    assert len(found) == 3
-    assert "ssh-rsa AAAA" in found
+    texts = authorized_keys(state)
+    assert len(texts) == 3
+    assert "ssh-rsa AAAA" in texts

@@ -63,17 +63,17 @@ def test_a_snippet_is_written_from_the_input() -> None:
         f"export TRY_SUDO_USE_SUDO=1; {TRY_SUDO}; try_sudo /usr/bin/tee /var/lib/vz/snippets/a.yaml"
     )
 
-    found = login.run(wrapped(script), b"#cloud-config\n")
+    result = login.run(wrapped(script), b"#cloud-config\n")
 
-    assert (found.status, found.out, found.err) == (0, "#cloud-config\n", "")
+    assert (result.status, result.out, result.err) == (0, "#cloud-config\n", "")
     assert login.files.read("/var/lib/vz/snippets/a.yaml") == b"#cloud-config\n"
 
 
 def test_without_sudo_a_user_may_not_write_there() -> None:
-    found = a_user().run("tee /var/lib/vz/snippets/a.yaml", b"x")
+    result = a_user().run("tee /var/lib/vz/snippets/a.yaml", b"x")
 
-    assert found.status == 1
-    assert found.err == "tee: /var/lib/vz/snippets/a.yaml: Permission denied\n"
+    assert result.status == 1
+    assert result.err == "tee: /var/lib/vz/snippets/a.yaml: Permission denied\n"
 
 
 @pytest.mark.parametrize("user", ["root", "terraform"])
@@ -97,11 +97,11 @@ def test_a_disk_is_imported_and_attached_as_the_provider_does_it(user: str) -> N
         ]
     )
 
-    found = login.run(wrapped(script))
+    result = login.run(wrapped(script))
 
-    assert (found.status, found.err) == (0, "")
+    assert (result.status, result.err) == (0, "")
     expected = "update VM 100: -scsi0 local-zfs:vm-100-disk-0,discard=on,ssd=1\n"
-    assert found.out.endswith(expected)
+    assert result.out.endswith(expected)
     values = login.cluster.state.guests[100].config.values
     assert values["scsi0"] == "local-zfs:vm-100-disk-0,discard=on,size=1G,ssd=1"
     assert "unused0" not in values
@@ -113,9 +113,9 @@ def test_a_disk_is_imported_and_attached_as_the_provider_does_it(user: str) -> N
 def test_importing_says_what_it_does() -> None:
     login = with_image(Login())
 
-    found = login.run("qm importdisk 100 /var/lib/vz/import/talos.qcow2 files --format qcow2")
+    result = login.run("qm importdisk 100 /var/lib/vz/import/talos.qcow2 files --format qcow2")
 
-    lines = found.out.splitlines()
+    lines = result.out.splitlines()
     assert lines[0] == "importing disk '/var/lib/vz/import/talos.qcow2' to VM 100 ..."
     assert lines[-1] == "unused0: successfully imported disk 'files:100/vm-100-disk-0.qcow2'"
 
@@ -123,12 +123,12 @@ def test_importing_says_what_it_does() -> None:
 def test_an_import_can_be_attached_at_once() -> None:
     login = with_image(Login())
 
-    found = login.run(
+    result = login.run(
         "qm disk import 100 /var/lib/vz/import/talos.qcow2 thin --target-disk virtio0"
     )
 
     expected = "virtio0: successfully imported disk 'thin:vm-100-disk-0,size=1G'\n"
-    assert found.out.endswith(expected)
+    assert result.out.endswith(expected)
 
 
 @pytest.mark.parametrize(
@@ -153,10 +153,10 @@ def test_an_import_can_be_attached_at_once() -> None:
     ],
 )
 def test_what_cannot_be_done_ends_with_255(script: str, text: str) -> None:
-    found = with_image(Login()).run(script)
+    result = with_image(Login()).run(script)
 
-    assert found.status == 255
-    assert found.err.startswith(text)
+    assert result.status == 255
+    assert result.err.startswith(text)
 
 
 def test_a_machine_is_shown_changed_and_grown() -> None:
@@ -187,16 +187,16 @@ def test_paths_of_volumes(volid: str, path: str) -> None:
 
 
 def test_tools_of_proxmox_are_for_root() -> None:
-    found = a_user().run("/usr/sbin/qm config 100")
+    result = a_user().run("/usr/sbin/qm config 100")
 
-    assert found.status == 255
-    assert found.err.endswith("Unable to load access control list: Unknown error -1\n")
+    assert result.status == 255
+    assert result.err.endswith("Unable to load access control list: Unknown error -1\n")
 
 
 def test_sudo_does_not_find_what_is_not_there() -> None:
-    found = a_user().run("sudo -n meadow")
+    result = a_user().run("sudo -n meadow")
 
-    assert (found.status, found.err) == (1, "sudo: meadow: command not found\n")
+    assert (result.status, result.err) == (1, "sudo: meadow: command not found\n")
 
 
 def test_maps_of_a_container_are_written_as_the_provider_writes_them() -> None:
@@ -244,10 +244,10 @@ def test_a_look_into_a_container_that_runs() -> None:
     ],
 )
 def test_what_cannot_be_done_with_containers(script: str, status: int, text: str) -> None:
-    found = Login(one_container()).run(script)
+    result = Login(one_container()).run(script)
 
-    assert found.status == status
-    assert found.err.startswith(text)
+    assert result.status == status
+    assert result.err.startswith(text)
 
 
 def test_what_a_container_does_not_have_is_not_run() -> None:
@@ -290,9 +290,9 @@ def test_files_are_listed_told_and_removed() -> None:
     ],
 )
 def test_programs_complain_as_they_do(script: str, status: int, text: str) -> None:
-    found = Login().run(script)
+    result = Login().run(script)
 
-    assert (found.status, found.err) == (status, text)
+    assert (result.status, result.err) == (status, text)
 
 
 def test_everybody_knows_who_they_are_and_where() -> None:
@@ -320,10 +320,10 @@ def test_root_takes_a_lock_away_that_a_host_left() -> None:
 
 
 def test_nothing_is_unlocked_that_is_not_there() -> None:
-    found = Login().run("qm unlock 4711")
+    result = Login().run("qm unlock 4711")
 
-    assert found.status == 255
-    assert "4711.conf' does not exist" in found.err
+    assert result.status == 255
+    assert "4711.conf' does not exist" in result.err
 
 
 def test_a_container_is_unlocked_and_destroyed_by_root() -> None:

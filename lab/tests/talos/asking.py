@@ -29,21 +29,21 @@ class Asking:
     def call(self, name: str, **fields: object) -> Any:  # a message
         """The answer of a method of `MachineService`, out of its envelope."""
         path = name if "/" in name else f"machine.MachineService/{name}"
-        found = asyncio.run(self.door.call(path, **fields))
-        return found.messages[0] if "messages" in found.DESCRIPTOR.fields_by_name else found
+        result = asyncio.run(self.door.call(path, **fields))
+        return result.messages[0] if "messages" in result.DESCRIPTOR.fields_by_name else result
 
     def stream(self, name: str, **fields: object) -> list[Any]:
         """All messages of a method that ends by itself."""
         path = name if "/" in name else f"machine.MachineService/{name}"
 
         async def collected() -> list[Any]:
-            return [one async for one in self.door.stream(path, **fields)]
+            return [value async for value in self.door.stream(path, **fields)]
 
         return asyncio.run(collected())
 
     def upload(self, name: str, content: bytes) -> Any:  # a message
         """What is answered to a file."""
-        pieces = [{"bytes": one} for one in _cut(content)]
+        pieces = [{"bytes": rows} for rows in _cut(content)]
         return asyncio.run(self.door.upload(f"machine.MachineService/{name}", pieces))
 
 

@@ -17,14 +17,14 @@ def followed(
     """All messages of a stream; `then` is called after the first one, to let something begin."""
 
     async def collected() -> list[Any]:
-        found: list[Any] = []
+        values: list[Any] = []
         try:
-            async for one in asking.door.stream(f"machine.MachineService/{name}", **fields):
-                if not found and then is not None:
+            async for value in asking.door.stream(f"machine.MachineService/{name}", **fields):
+                if not values and then is not None:
                     then()
-                found.append(one)
+                values.append(value)
         except NothingMoves:
             pass
-        return found
+        return values
 
     return asyncio.run(collected())

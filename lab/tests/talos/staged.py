@@ -33,11 +33,13 @@ def staged(preset: str = "single", version: str = "1.13.9", *, bootstrap: bool =
 def machine(world: World, name: str = "") -> Machine:
     """The machine with a name, of the host or of the virtual machine; the first one without."""
     machines = [
-        one for one in world.talos.machines if not name or name in (one.hostname, one.state.name)
+        machine
+        for machine in world.talos.machines
+        if not name or name in (machine.hostname, machine.state.name)
     ]
     return machines[0]
 
 
-def stage_of(found: Machine) -> Stage:
+def stage_of(machine: Machine) -> Stage:
     """Where a machine is now; asked again after everything that changes it."""
-    return found.state.stage
+    return machine.state.stage

@@ -40,24 +40,24 @@ def let(world: World, point: Point, effect: Effect, times: int | None = 1, **mat
 def switched_on(world: World, *, keeps_seed: bool = True) -> Machine:
     """The only machine of a world, after its power came."""
     (cluster,) = world.clusters
-    door = MemoryDoor(world, cluster)
-    vmid, guest = next(iter(door.cluster.state.guests.items()))
+    client = MemoryDoor(world, cluster)
+    vmid, guest = next(iter(client.cluster.state.guests.items()))
     path = f"/nodes/{guest.node}/qemu/{vmid}"
     if not keeps_seed:
-        door.put(f"{path}/config", delete="ide2")
-    door.post(f"{path}/status/start")
+        client.put(f"{path}/config", delete="ide2")
+    client.post(f"{path}/status/start")
     world.settle()
     return machine(world)
 
 
-def _word(told: Told, right: bytes = b"") -> str:
-    outcome = told.outcome
+def _word(answer: Told, right: bytes = b"") -> str:
+    outcome = answer.outcome
     if isinstance(outcome, Hang):
         return "hangs"
     if isinstance(outcome, Cut):
-        return "nobody listens" if told.is_refused else "cut"
+        return "nobody listens" if answer.is_refused else "cut"
     assert isinstance(outcome, Response)
-    late = f" after {told.seconds:.0f} s" if told.seconds else ""
+    late = f" after {answer.seconds:.0f} s" if answer.seconds else ""
     other = " of something else" if right and outcome.body != right else ""
     return f"{outcome.status}{other if outcome.status == 200 else ''}{late}"
 
@@ -82,38 +82,38 @@ def registry(effect: Effect) -> list[object]:
 
 def factory(effect: Effect) -> list[object]:
     """A schematic is posted, and an image is read."""
-    asked = Factory()
+    factory = Factory()
     schematic = ImageSchematic(extensions=("siderolabs/iscsi-tools",))
-    target = f"/image/{asked.knows(ImageSchematic())}/v1.13.9/nocloud-amd64.qcow2"
-    right = asked.ask(target).body
-    asked.let(effect, seconds=SECONDS, times=2)
-    posted = _word(asked.told("/schematics", "POST", canonical_text(schematic).encode()))
-    kept = schematic_id(schematic) in asked.state.schematics
-    return [posted, kept, _word(asked.told(target), right)]
+    target = f"/image/{factory.knows(ImageSchematic())}/v1.13.9/nocloud-amd64.qcow2"
+    right = factory.ask(target).body
+    factory.let(effect, seconds=SECONDS, times=2)
+    posted = _word(factory.told("/schematics", "POST", canonical_text(schematic).encode()))
+    kept = schematic_id(schematic) in factory.state.schematics
+    return [posted, kept, _word(factory.told(target), right)]
 
 
 def talos_call(effect: Effect) -> list[object]:
     """Somebody writes to META, and asks twice for a name that changes in between."""
     world = staged()
-    found = machine(world)
-    disk = found.disk
+    result = machine(world)
+    disk = result.disk
     assert disk is not None
     let(world, Point.TALOS_CALL, effect, method="MetaWrite")
     before = world.now
-    said = _said(world, found, effect)
+    said = _said(world, result, effect)
     seconds = world.now - before
     lies = effect is Effect.LIE
     if lies:
         let(world, Point.TALOS_CALL, effect, FOR_GOOD, method="Hostname")
-    names = [Asking(world, found).call("Hostname").hostname]
-    found.state.network.hostname = "another"
-    names.append(Asking(world, found).call("Hostname").hostname)
+    names = [Asking(world, result).call("Hostname").hostname]
+    result.state.network.hostname = "another"
+    names.append(Asking(world, result).call("Hostname").hostname)
     return [said, disk.meta_value(12) == b"wool", seconds, names[0] == names[1]]
 
 
-def _said(world: World, found: Machine, effect: Effect) -> str:
+def _said(world: World, machine: Machine, effect: Effect) -> str:
     async def written() -> str:
-        door = Asking(world, found).door
+        door = Asking(world, machine).door
         async with asyncio.timeout(0 if effect is Effect.HANG else None):
             reply = await door.call("machine.MachineService/MetaWrite", key=12, value=b"wool")
         return "well" if len(reply.messages) == 1 else "something else"
@@ -135,23 +135,23 @@ def talos_step(effect: Effect) -> list[object]:
     seen: list[object] = []
     for step in ("ephemeral", "service/cri", "network"):
         world = staged()
-        found = machine(world)
+        result = machine(world)
         let(world, Point.TALOS_STEP, effect, step=step)
-        Asking(world, found).call("Reboot")
+        Asking(world, result).call("Reboot")
         world.settle()
-        cri = found.service("cri")
+        cri = result.service("cri")
         state = cri.state if cri is not None else ""
-        seen.append([found.state.stage.value, state, found.address != ""])
+        seen.append([result.state.stage.value, state, result.address != ""])
     return seen
 
 
 def network(effect: Effect) -> list[object]:
     world = staged("three-node")
-    found = machine(world, "talos-neo")
+    result = machine(world, "talos-neo")
     number = let(world, Point.NETWORK, effect, FOR_GOOD, machine="talos-neo").number
-    seen = [_answers(world, found), _healthy(world)]
+    seen = [_answers(world, result), _healthy(world)]
     world.take_back(number)
-    return [*seen, _answers(world, found), _healthy(world)]
+    return [*seen, _answers(world, result), _healthy(world)]
 
 
 def lease(effect: Effect) -> list[object]:
@@ -159,9 +159,9 @@ def lease(effect: Effect) -> list[object]:
     before = switched_on(staged(bootstrap=False), keeps_seed=False).address
     world = staged(bootstrap=False)
     let(world, Point.LEASE, effect, FOR_GOOD)
-    found = switched_on(world, keeps_seed=False)
-    waits = found.state.stage is Stage.MAINTENANCE
-    return [waits, found.address == before, _is_ipv4(found.address)]
+    result = switched_on(world, keeps_seed=False)
+    waits = result.state.stage is Stage.MAINTENANCE
+    return [waits, result.address == before, _is_ipv4(result.address)]
 
 
 def etcd(effect: Effect) -> list[object]:
@@ -189,16 +189,16 @@ def clock(effect: Effect) -> list[object]:
     return [reply.localtime.seconds - reply.remotetime.seconds]
 
 
-def _answers(world: World, found: Machine) -> bool:
+def _answers(world: World, machine: Machine) -> bool:
     try:
-        return bool(Asking(world, found).call("Version").version.tag)
+        return bool(Asking(world, machine).call("Version").version.tag)
     except Refusal:
         return False
 
 
 def _healthy(world: World) -> int:
     """How many members of etcd are well."""
-    every = [one.service("etcd") for one in world.talos.machines]
+    every = [machine.service("etcd") for machine in world.talos.machines]
     return sum(one is not None and one.is_healthy is True for one in every)
 
 
@@ -211,12 +211,12 @@ def pod(effect: Effect) -> list[object]:
     cluster = up("n1")
     cluster.hosts.by_name["n1"].faults["start" if effect is Effect.FAIL else "ready"] = effect
     cluster.pod()
-    found: list[object] = []
+    values: list[object] = []
     for seconds in (15.0, 60.0):
         cluster.advance(seconds)
         state = cluster.found()["status"]["containerStatuses"][0]
-        found += [next(iter(state["state"])), state["ready"]]
-    return found
+        values += [next(iter(state["state"])), state["ready"]]
+    return values
 
 
 _E = Effect

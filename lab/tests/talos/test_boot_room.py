@@ -50,8 +50,8 @@ def test_partitions_stay_as_large_as_they_were_made(
     bootloader: str, version: str, text: str
 ) -> None:
     world = staged()
-    found = machine(world)
-    disk = found.disk
+    result = machine(world)
+    disk = result.disk
     assert disk is not None
     facts = disk.facts(disk.default)
     assert facts is not None
@@ -60,5 +60,5 @@ def test_partitions_stay_as_large_as_they_were_made(
     disk.partitioned_by(version)
     schematic = str(post_schematic(world.factory, ImageSchematic(extensions=LARGE)))
     image = StoredImage("a", "b", 1, 0.0, "nocloud", schematic, "v1.14.1")
-    assert lacking_room(found, image).endswith(text)
-    assert bool(lacking_room(found, image)) is bool(text)
+    assert lacking_room(result, image).endswith(text)
+    assert bool(lacking_room(result, image)) is bool(text)

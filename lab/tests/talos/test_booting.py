@@ -19,11 +19,11 @@ MINORS = ("1.11.5", "1.12.1", "1.13.9", "1.14.1")
 @pytest.mark.parametrize("version", MINORS)
 def test_a_cluster_comes_up_in_every_minor(version: str) -> None:
     world = staged("single", version)
-    found = machine(world)
-    assert found.version == f"v{version}"
-    assert stage_of(found) is Stage.RUNNING
-    assert unmet_conditions(found) == []
-    assert found.state.api == "secured"
+    result = machine(world)
+    assert result.version == f"v{version}"
+    assert stage_of(result) is Stage.RUNNING
+    assert unmet_conditions(result) == []
+    assert result.state.api == "secured"
 
 
 def test_three_control_planes_form_one_etcd_of_voters() -> None:
@@ -41,9 +41,9 @@ def test_three_control_planes_form_one_etcd_of_voters() -> None:
 def test_one_control_plane_holds_the_shared_address() -> None:
     world = staged("three-node")
     holders = [
-        one
-        for one in world.talos.machines
-        if any(address.is_vip for address in one.state.network.addresses)
+        machine
+        for machine in world.talos.machines
+        if any(address.is_vip for address in machine.state.network.addresses)
     ]
     assert len(holders) == 1
 
@@ -51,86 +51,86 @@ def test_one_control_plane_holds_the_shared_address() -> None:
 def test_a_machine_without_a_configuration_waits_in_maintenance() -> None:
     world = staged("single", bootstrap=False)
     cluster, vmid = _place(world)
-    door = MemoryDoor(world, cluster)
-    node = door.cluster.state.guests[vmid].node
-    door.put(f"/nodes/{node}/qemu/{vmid}/config", delete="ide2")
+    client = MemoryDoor(world, cluster)
+    node = client.cluster.state.guests[vmid].node
+    client.put(f"/nodes/{node}/qemu/{vmid}/config", delete="ide2")
     _switch_on(world)
-    found = machine(world)
-    assert stage_of(found) is Stage.MAINTENANCE
-    assert found.state.api == "maintenance"
-    assert found.address != ""
+    result = machine(world)
+    assert stage_of(result) is Stage.MAINTENANCE
+    assert result.state.api == "maintenance"
+    assert result.address != ""
 
 
 def test_a_control_plane_stays_booting_until_somebody_bootstraps_it() -> None:
     world = staged("single", bootstrap=False)
     _switch_on(world)
-    found = machine(world)
-    assert stage_of(found) is Stage.BOOTING
-    assert found.state.services["etcd"].state == "Preparing"
-    assert {name for name, _ in unmet_conditions(found)} >= {"services", "nodeReady"}
+    result = machine(world)
+    assert stage_of(result) is Stage.BOOTING
+    assert result.state.services["etcd"].state == "Preparing"
+    assert {name for name, _ in unmet_conditions(result)} >= {"services", "nodeReady"}
 
 
 def test_a_reboot_gives_a_new_boot_id_and_comes_back_ready() -> None:
     world = staged()
-    found = machine(world)
-    before = found.state.boot_id
-    acting.reboot(found, "default")
-    assert stage_of(found) is Stage.REBOOTING
+    result = machine(world)
+    before = result.state.boot_id
+    acting.reboot(result, "default")
+    assert stage_of(result) is Stage.REBOOTING
     world.settle()
-    assert found.state.boot_id != before
-    assert found.state.by_kexec
-    assert stage_of(found) is Stage.RUNNING
-    assert unmet_conditions(found) == []
+    assert result.state.boot_id != before
+    assert result.state.by_kexec
+    assert stage_of(result) is Stage.RUNNING
+    assert unmet_conditions(result) == []
 
 
 def test_a_power_cycle_goes_through_firmware() -> None:
     world = staged()
-    found = machine(world)
-    acting.reboot(found, "powercycle")
+    result = machine(world)
+    acting.reboot(result, "powercycle")
     world.settle()
-    assert not found.state.by_kexec
-    assert stage_of(found) is Stage.RUNNING
+    assert not result.state.by_kexec
+    assert stage_of(result) is Stage.RUNNING
 
 
 def test_kexec_works_while_firmware_does_not_boot() -> None:
     world = staged()
-    found = machine(world)
+    result = machine(world)
     world.faults.add(Fault(Point.BOOT, Effect.HANG, times=None))
-    acting.reboot(found, "default")
+    acting.reboot(result, "default")
     world.settle()
-    assert stage_of(found) is Stage.RUNNING
-    acting.reboot(found, "powercycle")
+    assert stage_of(result) is Stage.RUNNING
+    acting.reboot(result, "powercycle")
     world.settle()
-    assert stage_of(found) is Stage.OFF
-    assert found.api is None
+    assert stage_of(result) is Stage.OFF
+    assert result.api is None
 
 
 def test_a_shutdown_takes_the_power_of_the_virtual_machine() -> None:
     world = staged()
-    found = machine(world)
-    acting.shut_down(found, force=False)
+    result = machine(world)
+    acting.shut_down(result, force=False)
     world.settle()
-    guest = world.talos.guest(found)
+    guest = world.talos.guest(result)
     assert guest is not None
     assert not guest.is_running
-    assert stage_of(found) is Stage.OFF
+    assert stage_of(result) is Stage.OFF
 
 
 def test_the_button_of_a_virtual_machine_shuts_talos_down() -> None:
     world = staged()
     cluster, vmid = _place(world)
-    door = MemoryDoor(world, cluster)
-    node = door.cluster.state.guests[vmid].node
-    upid = door.post(f"/nodes/{node}/qemu/{vmid}/status/shutdown", timeout=180)
-    assert door.done(upid) == "OK"
+    client = MemoryDoor(world, cluster)
+    node = client.cluster.state.guests[vmid].node
+    upid = client.post(f"/nodes/{node}/qemu/{vmid}/status/shutdown", timeout=180)
+    assert client.done(upid) == "OK"
     assert machine(world).state.stage is Stage.OFF
 
 
 def test_etcd_loses_its_quorum_with_two_of_three_and_finds_it_again() -> None:
     world = staged("three-node")
     for name in ("talos-neo", "talos-niobe"):
-        found = machine(world, name)
-        world.talos.power_off(found)
+        result = machine(world, name)
+        world.talos.power_off(result)
     world.settle()
     left = machine(world, "talos-trinity")
     assert not left.runs("etcd")
@@ -139,7 +139,7 @@ def test_etcd_loses_its_quorum_with_two_of_three_and_finds_it_again() -> None:
     _switch_on(world)
     assert left.runs("etcd")
     assert cluster.leader != ""
-    assert all(one.state.stage is Stage.RUNNING for one in world.talos.machines)
+    assert all(machine.state.stage is Stage.RUNNING for machine in world.talos.machines)
 
 
 def test_a_world_goes_on_where_it_was_saved() -> None:
@@ -150,7 +150,10 @@ def test_a_world_goes_on_where_it_was_saved() -> None:
     for one in (world, again):
         one.settle()
     states = [
-        [(one.hostname, one.state.boot_id, one.state.stage) for one in found.talos.machines]
+        [
+            (machine.hostname, machine.state.boot_id, machine.state.stage)
+            for machine in found.talos.machines
+        ]
         for found in (world, again)
     ]
     assert states[0] == states[1]
@@ -166,8 +169,8 @@ def _place(world: World) -> tuple[str, int]:
 
 def _switch_on(world: World) -> None:
     for name, cluster in world.clusters.items():
-        door = MemoryDoor(world, name)
+        client = MemoryDoor(world, name)
         for vmid, guest in cluster.state.guests.items():
             if not guest.is_running:
-                door.post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
+                client.post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
     world.settle()

@@ -30,12 +30,12 @@ def ill(world: World, name: str) -> None:
 def health(world: World) -> dict[str, bool]:
     """Of etcd on every machine, as its list of services tells."""
     return {
-        one.hostname: next(
+        machine.hostname: next(
             row.health.healthy
-            for row in Asking(world, one).call("ServiceList").services
+            for row in Asking(world, machine).call("ServiceList").services
             if row.id == "etcd"
         )
-        for one in world.talos.machines
+        for machine in world.talos.machines
     }
 
 
@@ -116,19 +116,19 @@ def test_a_slow_disk_takes_its_time_until_etcd_is_there() -> None:
     taken = []
     for factor in (1.0, 20.0):
         world = staged("three-node")
-        found = machine(world, "talos-neo")
-        found.state.timings["etcd"] = factor
-        begun, boot = world.now, found.state.boot_id
-        Asking(world, found).call("Reboot")
-        while found.state.boot_id == boot or not is_healthy(found):
+        result = machine(world, "talos-neo")
+        result.state.timings["etcd"] = factor
+        begun, boot = world.now, result.state.boot_id
+        Asking(world, result).call("Reboot")
+        while result.state.boot_id == boot or not is_healthy(result):
             assert world.timeline.next_at is not None
             world.timeline.run_until(world.timeline.next_at)
         taken.append(world.now - begun)
     assert taken[1] > taken[0] + 150.0
 
 
-def is_healthy(found: Machine) -> bool:
-    service = found.service("etcd")
+def is_healthy(machine: Machine) -> bool:
+    service = machine.service("etcd")
     return service is not None and service.is_healthy is True
 
 
@@ -173,8 +173,8 @@ def test_two_control_planes_with_one_host_name_take_each_others_place() -> None:
 
 def test_a_member_whose_cable_is_pulled_is_cut_off_from_the_others() -> None:
     world = staged("three-node")
-    found = machine(world, "talos-neo")
-    reconfigured(world, found, net0=f"{nic_of(world, found)},link_down=1")
+    result = machine(world, "talos-neo")
+    reconfigured(world, result, net0=f"{nic_of(world, result)},link_down=1")
     assert machine(world, "talos-neo").state.services["etcd"].is_healthy is False
     assert is_healthy(machine(world, "talos-trinity"))
     assert ask(world).call("EtcdMemberList").members

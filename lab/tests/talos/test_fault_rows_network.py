@@ -32,9 +32,9 @@ PCI, MODULES = "PCIDevices.hardware.talos.dev", "LoadedKernelModules.runtime.tal
 GPU_MODULES = ("nvidia", "nvidia_uvm")
 
 
-def cards(world: World, found: Machine) -> dict[str, str]:
+def cards(world: World, machine: Machine) -> dict[str, str]:
     """Real cards by name, with their addresses."""
-    every = shown(world, found, LINKS, "network")
+    every = shown(world, machine, LINKS, "network")
     return {name: one["hardwareAddr"] for name, one in every.items() if one.get("busPath")}
 
 
@@ -54,15 +54,15 @@ def test_a_card_is_missing_after_a_power_cycle() -> None:
 
 def test_cards_have_other_names_after_an_upgrade_to_other_kernel_arguments() -> None:
     world = staged()
-    found = machine(world)
-    assert list(cards(world, found)) == ["eth0"]
+    result = machine(world)
+    assert list(cards(world, result)) == ["eth0"]
     renamed = ImageSchematic(kernel_args=("-net.ifnames",))
-    made = str(post_schematic(world.factory, renamed))
-    Asking(world, found).call("Upgrade", image=installer("1.13.9", schematic=made), force=True)
+    text = str(post_schematic(world.factory, renamed))
+    Asking(world, result).call("Upgrade", image=installer("1.13.9", schematic=text), force=True)
     world.settle()
-    if "net.ifnames=0" in found.state.cmdline:
+    if "net.ifnames=0" in result.state.cmdline:
         pytest.fail("the argument is still there")
-    assert list(cards(world, found)) == ["ens18"]
+    assert list(cards(world, result)) == ["ens18"]
 
 
 def test_a_card_is_in_another_vlan_and_its_address_is_of_no_use() -> None:
@@ -82,13 +82,13 @@ def test_a_card_is_in_another_vlan_and_its_address_is_of_no_use() -> None:
 
 def test_a_card_has_another_mac_and_gets_another_address() -> None:
     world = staged("fifteen-node")
-    found = machine(world, "k8s-work-1")
-    before = found.address
-    old = next(iter(cards(world, found).values()))
-    reconfigured(world, found, net0=nic_of(world, found).replace(old, "bc:24:11:aa:bb:cc"))
-    power_cycled(world, found)
-    assert found.address not in ("", before)
-    assert "bc:24:11:aa:bb:cc" in cards(world, found).values()
+    result = machine(world, "k8s-work-1")
+    before = result.address
+    old = next(iter(cards(world, result).values()))
+    reconfigured(world, result, net0=nic_of(world, result).replace(old, "bc:24:11:aa:bb:cc"))
+    power_cycled(world, result)
+    assert result.address not in ("", before)
+    assert "bc:24:11:aa:bb:cc" in cards(world, result).values()
 
 
 def test_dhcp_gives_another_address_than_before() -> None:
@@ -104,8 +104,8 @@ def test_dhcp_gives_another_address_than_before() -> None:
 @pytest.mark.parametrize("seconds", [40.0, 90.0])
 def test_nobody_gets_through_for_a_while_after_the_first_answer(seconds: float) -> None:
     world = staged(bootstrap=False)
-    found = switched_on(world, keeps_seed=False)
-    ask = Asking(world, found, "os:reader")
+    result = switched_on(world, keeps_seed=False)
+    ask = Asking(world, result, "os:reader")
     assert ask.call("Version").version.tag == "v1.13.9"
     let(world, Point.NETWORK, Effect.FAIL, since=world.now, until=world.now + seconds, times=None)
     assert refused(ask, "Version").code is GrpcCode.UNAVAILABLE
@@ -156,10 +156,10 @@ def with_gpu(world: World) -> Machine:
     gpu = machine(world)
     extensions = ("siderolabs/nvidia-open-gpu-kernel-modules-lts",)
     made = str(post_schematic(world.factory, ImageSchematic(extensions=extensions)))
-    door = MemoryDoor(world, gpu.state.cluster)
+    client = MemoryDoor(world, gpu.state.cluster)
     guest = world.talos.guest(gpu)
     assert guest is not None
-    host = door.cluster.state.hosts[guest.node]
+    host = client.cluster.state.hosts[guest.node]
     from stockman_lab.pve.host import PciDevice
 
     host.pci.append(
@@ -180,34 +180,34 @@ def with_gpu(world: World) -> Machine:
     return gpu
 
 
-def drivers(world: World, found: Machine) -> list[str]:
-    every = shown(world, found, PCI, "hardware").values()
+def drivers(world: World, machine: Machine) -> list[str]:
+    every = shown(world, machine, PCI, "hardware").values()
     return [one.get("driver", "") for one in every if one["vendor_id"] == "0x10de"]
 
 
 def test_a_graphics_card_is_there_with_its_driver() -> None:
     world = staged()
-    found = with_gpu(world)
-    assert drivers(world, found) == ["nvidia"]
-    assert set(GPU_MODULES) <= set(shown(world, found, MODULES))
+    machine = with_gpu(world)
+    assert drivers(world, machine) == ["nvidia"]
+    assert set(GPU_MODULES) <= set(shown(world, machine, MODULES))
 
 
 def test_a_graphics_card_was_taken_away_from_the_virtual_machine() -> None:
     world = staged()
-    found = with_gpu(world)
-    reconfigured(world, found, delete="hostpci0")
-    power_cycled(world, found)
-    assert drivers(world, found) == []
-    assert not set(GPU_MODULES) & set(shown(world, found, MODULES))
+    machine = with_gpu(world)
+    reconfigured(world, machine, delete="hostpci0")
+    power_cycled(world, machine)
+    assert drivers(world, machine) == []
+    assert not set(GPU_MODULES) & set(shown(world, machine, MODULES))
 
 
 def test_a_graphics_card_has_no_driver_after_an_upgrade_without_the_extension() -> None:
     world = staged()
-    found = with_gpu(world)
-    Asking(world, found).call("Upgrade", image=installer("1.13.9"), force=True)
+    machine = with_gpu(world)
+    Asking(world, machine).call("Upgrade", image=installer("1.13.9"), force=True)
     world.settle()
-    assert drivers(world, found) == [""]
-    assert not set(GPU_MODULES) & set(shown(world, found, MODULES))
+    assert drivers(world, machine) == [""]
+    assert not set(GPU_MODULES) & set(shown(world, machine, MODULES))
 
 
 # -- clocks and certificates -------------------------------------------------------------------
@@ -216,11 +216,11 @@ def test_a_graphics_card_has_no_driver_after_an_upgrade_without_the_extension() 
 @pytest.mark.parametrize("seconds", [600.0, -600.0])
 def test_the_clock_of_a_machine_is_ten_minutes_off(seconds: float) -> None:
     world = staged(bootstrap=False)
-    found = switched_on(world)
+    result = switched_on(world)
     let(world, Point.CLOCK, Effect.LIE, seconds=seconds, times=None)
-    told = Asking(world, found).call("time.TimeService/Time")
+    told = Asking(world, result).call("time.TimeService/Time")
     assert told.localtime.seconds - told.remotetime.seconds == seconds
-    refusal = refused(Asking(world, found), "Bootstrap")
+    refusal = refused(Asking(world, result), "Bootstrap")
     assert (refusal.code, refusal.message) == (
         GrpcCode.FAILED_PRECONDITION,
         "time is not in sync yet",
@@ -229,14 +229,14 @@ def test_the_clock_of_a_machine_is_ten_minutes_off(seconds: float) -> None:
 
 def test_time_servers_that_never_answer_keep_etcd_waiting() -> None:
     world = staged()
-    found = machine(world)
+    result = machine(world)
     let(world, Point.TALOS_STEP, Effect.HANG, match={"step": "time"})
-    Asking(world, found).call("Reboot")
+    Asking(world, result).call("Reboot")
     world.settle()
-    assert found.state.stage is Stage.BOOTING
+    assert result.state.stage is Stage.BOOTING
     with pytest.raises(Refusal):
-        Asking(world, found).call("EtcdStatus")
-    status = shown(world, found, "MachineStatuses.runtime.talos.dev")["machine"]
+        Asking(world, result).call("EtcdStatus")
+    status = shown(world, result, "MachineStatuses.runtime.talos.dev")["machine"]
     assert "time" in [
         unmet_condition["name"] for unmet_condition in status["status"]["unmetConditions"]
     ]

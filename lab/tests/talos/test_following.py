@@ -32,7 +32,7 @@ def seen(begin: list[str], *logs: list[str]) -> list[str]:
     before = [LogLine(float(text[0]), text) for text in begin]
 
     async def collected() -> list[str]:
-        return [one.text async for one in followed(turning, lambda: turning.now, before)]
+        return [text.text async for text in followed(turning, lambda: turning.now, before)]
 
     return asyncio.run(collected())
 

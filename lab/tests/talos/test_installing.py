@@ -21,27 +21,27 @@ def from_medium(version: str, platform: str = "metal", order: str = "scsi0;ide2"
     """A machine of a preset with an empty disk and a medium in its drive."""
     world = staged("single", version, bootstrap=False)
     (cluster,) = world.clusters
-    door = MemoryDoor(world, cluster)
-    vmid, guest = next(iter(door.cluster.state.guests.items()))
+    client = MemoryDoor(world, cluster)
+    vmid, guest = next(iter(client.cluster.state.guests.items()))
     asset = names.asset(f"{platform}-amd64.iso")
     wanted = assets.order(world.factory, EMPTY, f"v{version}", asset)
     content = assets.content_of(world.factory, wanted)
-    storage = next(one.id for one in door.cluster.state.storages.values() if "iso" in one.content)
-    put_file(door, "iso/talos.iso", content, host=guest.node, storage=storage)
+    storage = next(one.id for one in client.cluster.state.storages.values() if "iso" in one.content)
+    put_file(client, "iso/talos.iso", content, host=guest.node, storage=storage)
     path = f"/nodes/{guest.node}/qemu/{vmid}"
-    door.put(f"{path}/config", ide2=f"{storage}:iso/talos.iso,media=cdrom", boot=f"order={order}")
-    door.put(f"{path}/config", delete="scsi0")
-    upid = door.post(f"{path}/config", scsi0=f"{storage_of_disks(door, guest.node)}:20")
-    assert door.done(upid) == "OK"
-    door.post(f"{path}/status/start")
+    client.put(f"{path}/config", ide2=f"{storage}:iso/talos.iso,media=cdrom", boot=f"order={order}")
+    client.put(f"{path}/config", delete="scsi0")
+    upid = client.post(f"{path}/config", scsi0=f"{storage_of_disks(client, guest.node)}:20")
+    assert client.done(upid) == "OK"
+    client.post(f"{path}/status/start")
     world.settle()
     return world
 
 
-def storage_of_disks(door: MemoryDoor, node: str) -> str:
+def storage_of_disks(client: MemoryDoor, node: str) -> str:
     return next(
         storage.id
-        for storage in door.cluster.state.storages.values()
+        for storage in client.cluster.state.storages.values()
         if "images" in storage.content and storage.is_on(node)
     )
 
@@ -62,51 +62,51 @@ def configuration(version: str) -> bytes:
 @pytest.mark.parametrize("version", ["1.11.5", "1.12.1", "1.13.9", "1.14.1"])
 def test_a_medium_waits_and_installs_what_it_is_told(version: str) -> None:
     world = from_medium(version)
-    found = machine(world)
-    assert stage_of(found) is Stage.MAINTENANCE
-    assert found.state.slot == ""
-    Asking(world, found, "os:reader").call(
+    result = machine(world)
+    assert stage_of(result) is Stage.MAINTENANCE
+    assert result.state.slot == ""
+    Asking(world, result, "os:reader").call(
         "ApplyConfiguration", data=configuration(version), mode="AUTO"
     )
-    assert stage_of(found) is Stage.INSTALLING
+    assert stage_of(result) is Stage.INSTALLING
     world.settle()
-    assert found.state.slot == "A"
-    assert found.version == f"v{version}"
-    assert found.state.config
-    assert stage_of(found) is Stage.BOOTING  # nobody bootstrapped it
-    assert found.state.services["etcd"].state == "Preparing"
+    assert result.state.slot == "A"
+    assert result.version == f"v{version}"
+    assert result.state.config
+    assert stage_of(result) is Stage.BOOTING  # nobody bootstrapped it
+    assert result.state.services["etcd"].state == "Preparing"
 
 
 def test_a_medium_in_front_of_an_installed_disk_halts() -> None:
     world = from_medium("1.13.9", order="ide2;scsi0")
-    found = machine(world)
-    Asking(world, found, "os:reader").call(
+    result = machine(world)
+    Asking(world, result, "os:reader").call(
         "ApplyConfiguration", data=configuration("1.13.9"), mode="AUTO"
     )
     world.settle()
-    guest = world.talos.guest(found)
+    guest = world.talos.guest(result)
     assert guest is not None
-    MemoryDoor(world, found.state.cluster).post(
+    MemoryDoor(world, result.state.cluster).post(
         f"/nodes/{guest.node}/qemu/{guest.vmid}/status/reset"
     )
     world.settle()
-    assert "already installed to disk" in found.state.halted
-    assert found.api is None
+    assert "already installed to disk" in result.state.halted
+    assert result.api is None
 
 
 def test_an_installation_without_its_image_fails_and_starts_over() -> None:
     world = from_medium("1.13.9")
-    found = machine(world)
+    result = machine(world)
     world.faults.add(Fault(Point.REGISTRY, Effect.KILL, times=None))
-    Asking(world, found, "os:reader").call(
+    Asking(world, result, "os:reader").call(
         "ApplyConfiguration", data=configuration("1.13.9"), mode="AUTO"
     )
-    while not _failures(found):
+    while not _failures(result):
         assert world.timeline.next_at is not None
         world.timeline.run_until(world.timeline.next_at)
     world.settle()
-    assert stage_of(found) is Stage.MAINTENANCE
+    assert stage_of(result) is Stage.MAINTENANCE
 
 
-def _failures(found: Machine) -> int:
-    return sum("error" in event.content for event in found.state.events)
+def _failures(machine: Machine) -> int:
+    return sum("error" in event.content for event in machine.state.events)

@@ -13,13 +13,13 @@ def started(**values: str) -> World:
     """A machine whose own drive was taken, with other settings."""
     world = staged("single", "1.13.9", bootstrap=False)
     (cluster,) = world.clusters
-    door = MemoryDoor(world, cluster)
-    vmid, guest = next(iter(door.cluster.state.guests.items()))
+    client = MemoryDoor(world, cluster)
+    vmid, guest = next(iter(client.cluster.state.guests.items()))
     path = f"/nodes/{guest.node}/qemu/{vmid}"
-    door.put(f"{path}/config", delete="ide2")
-    upid = door.post(f"{path}/config", **values)
-    assert door.done(upid) == "OK"
-    door.post(f"{path}/status/start")
+    client.put(f"{path}/config", delete="ide2")
+    upid = client.post(f"{path}/config", **values)
+    assert client.done(upid) == "OK"
+    client.post(f"{path}/status/start")
     world.settle()
     return world
 
@@ -31,17 +31,17 @@ def test_a_drive_of_proxmox_gives_name_and_address_but_no_configuration() -> Non
         nameserver="127.67.0.1",
         name="from-proxmox",
     )
-    found = machine(world)
-    assert found.state.stage is Stage.MAINTENANCE
-    assert found.address == "127.67.9.9"
-    assert found.hostname == "from-proxmox"
-    assert found.state.network.resolvers == ["127.67.0.1"]
-    assert any(route.gateway == "127.67.0.1" for route in found.state.network.routes)
+    result = machine(world)
+    assert result.state.stage is Stage.MAINTENANCE
+    assert result.address == "127.67.9.9"
+    assert result.hostname == "from-proxmox"
+    assert result.state.network.resolvers == ["127.67.0.1"]
+    assert any(route.gateway == "127.67.0.1" for route in result.state.network.routes)
 
 
 def test_without_a_drive_a_lease_is_asked_for() -> None:
     world = started(name="alone")
-    found = machine(world)
-    assert found.state.stage is Stage.MAINTENANCE
-    assert found.address.startswith("127.67.")
-    assert found.hostname == ""
+    result = machine(world)
+    assert result.state.stage is Stage.MAINTENANCE
+    assert result.address.startswith("127.67.")
+    assert result.hostname == ""

@@ -35,7 +35,7 @@ def upgrade_old(world: World) -> None:
 
 
 def reset(world: World) -> None:
-    wiped = [{"label": one, "wipe": True} for one in ("STATE", "EPHEMERAL")]
+    wiped = [{"label": text, "wipe": True} for text in ("STATE", "EPHEMERAL")]
     Asking(world, machine(world, NIOBE)).call(
         "Reset", graceful=True, reboot=True, system_partitions_to_wipe=wiped
     )
@@ -66,10 +66,10 @@ def learner(world: World) -> None:
 
 def read_much(world: World) -> None:
     """Reading changes nothing, though it happens in between."""
-    for found in list(world.talos.machines):
-        if found.api is None:
+    for each_machine in list(world.talos.machines):
+        if each_machine.api is None:
             continue
-        ask = Asking(world, found)
+        ask = Asking(world, each_machine)
         for name in ("Version", "ServiceList", "Memory", "Processes", "Hostname"):
             ask.call(name)
         ask.stream(
@@ -102,9 +102,9 @@ def told(pauses: set[int]) -> bytes:
     return world_file(world.state)
 
 
-def is_same(one: bytes, other: bytes) -> bool:
+def is_same(content: bytes, other: bytes) -> bool:
     """Whether two files are equal; to print how they differ would take hours."""
-    return one == other
+    return content == other
 
 
 @pytest.fixture(scope="module")

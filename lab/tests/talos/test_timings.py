@@ -61,11 +61,11 @@ def test_the_same_seed_throws_the_same() -> None:
 
 def rebooted(world: World, **timings: float) -> float:
     """Seconds of the world's clock that a reboot takes."""
-    found = machine(world)
-    found.state.timings.update(timings)
-    begun, booted = world.now, found.state.boot
-    Asking(world, found).call("Reboot")
-    while not found.state.boot > booted or stage_of(found) is not Stage.RUNNING:
+    result = machine(world)
+    result.state.timings.update(timings)
+    begun, booted = world.now, result.state.boot
+    Asking(world, result).call("Reboot")
+    while not result.state.boot > booted or stage_of(result) is not Stage.RUNNING:
         assert world.timeline.next_at is not None
         world.timeline.run_until(world.timeline.next_at)
     return world.now - begun

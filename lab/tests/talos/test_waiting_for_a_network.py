@@ -86,8 +86,8 @@ def test_a_machine_that_was_ready_once_stays_up_without_a_network() -> None:
     cluster = world.kubernetes.cluster_of(machine)
     assert cluster is not None
     client = Client(cluster.api, "kubectl", User("admin", ("system:masters",)))
-    for found in cluster.controllers.objects.listed("daemonsets"):
-        client.delete(found)
+    for snapshot in cluster.controllers.objects.listed("daemonsets"):
+        client.delete(snapshot)
     world.settle()
     reboot(machine, "default")
     world.settle()

@@ -49,20 +49,20 @@ def shown(world: World, machine: Machine, kind: str, namespace: str = "runtime")
 
 def reconfigured(world: World, machine: Machine, **values: str) -> None:
     """Change the virtual machine behind a machine's back, and let it notice."""
-    door = MemoryDoor(world, machine.state.cluster)
+    client = MemoryDoor(world, machine.state.cluster)
     guest = world.talos.guest(machine)
     assert guest is not None
-    door.put(f"/nodes/{guest.node}/qemu/{guest.vmid}/config", **values)
+    client.put(f"/nodes/{guest.node}/qemu/{guest.vmid}/config", **values)
     world.settle()
 
 
 def power_cycled(world: World, machine: Machine) -> None:
     """Stop the virtual machine, and start it again."""
-    door = MemoryDoor(world, machine.state.cluster)
+    client = MemoryDoor(world, machine.state.cluster)
     guest = world.talos.guest(machine)
     assert guest is not None
     for verb in ("stop", "start"):
-        door.post(f"/nodes/{guest.node}/qemu/{guest.vmid}/status/{verb}")
+        client.post(f"/nodes/{guest.node}/qemu/{guest.vmid}/status/{verb}")
         world.settle()
 
 

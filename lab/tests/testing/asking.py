@@ -24,8 +24,8 @@ class Reached(Enum):
 
 def client_context(talosconfig: Path) -> ssl.SSLContext:
     """TLS as the first context of a talosconfig says."""
-    found = yaml.safe_load(talosconfig.read_text())
-    chosen = found["contexts"][found["context"]]
+    data = yaml.safe_load(talosconfig.read_text())
+    chosen = data["contexts"][data["context"]]
     ca, crt, key = (base64.b64decode(chosen[name]).decode() for name in ("ca", "crt", "key"))
     ssl_context = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)
     ssl_context.set_alpn_protocols(["h2"])

@@ -61,8 +61,8 @@ def pytester_with_lab(
 
 def asked(lab: KubernetesLab, path: str) -> Any:
     """What the API answers over the wire to who has the kubeconfig."""
-    told = yaml.safe_load(lab.kubeconfig_text)
-    user, where = told["users"][0]["user"], told["clusters"][0]["cluster"]
+    data = yaml.safe_load(lab.kubeconfig_text)
+    user, where = data["users"][0]["user"], data["clusters"][0]["cluster"]
     context = ssl.create_default_context(cadata=_text(where["certificate-authority-data"]))
     pem = lab.kubeconfig.with_name("client.pem")
     pem.write_text(_text(user["client-key-data"]) + _text(user["client-certificate-data"]))

@@ -52,7 +52,7 @@ def test_tests_of_somebody_else_use_it_and_the_cluster_is_made_once(
 
 def test_examples_of_the_documentation_run(pytester_with_lab: pytest.Pytester) -> None:
     page = Path(__file__).parents[3] / "docs" / "how-to" / "test-with-the-lab.md"
-    blocks = [one.partition("```")[0] for one in page.read_text().split("```python\n")[1:]]
+    blocks = [text.partition("```")[0] for text in page.read_text().split("```python\n")[1:]]
     alone = [block for block in blocks if "requests" not in block and "subprocess" not in block]
     pytester_with_lab.makepyfile(**{f"test_{place}": one for place, one in enumerate(alone)})
     pytester_with_lab.runpytest_subprocess("-p", "no:cacheprovider").assert_outcomes(passed=3)

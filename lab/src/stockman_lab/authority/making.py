@@ -54,10 +54,10 @@ def new_authority(now: datetime, random_bytes: RandomBytes) -> Authority:
     start = _yesterday(now)
     builder = _begun(name, name, start, start + _AUTHORITY_DAYS * _DAY)
     builder = builder.serial_number(int.from_bytes(random_bytes(16), "big") or 1)
-    builder = _identified(builder, key, key)
+    builder = _add_identifiers(builder, key, key)
     builder = builder.add_extension(x509.BasicConstraints(ca=True, path_length=None), critical=True)
     builder = builder.add_extension(_signs_certificates(), critical=True)
-    return Authority(_finished(builder, key, key))
+    return Authority(_sign_certificate(builder, key, key))
 
 
 def new_certificate(
@@ -89,7 +89,7 @@ def new_certificate(
     builder = builder.add_extension(purpose, critical=False)
     alternatives = x509.SubjectAlternativeName([_alternative(name) for name in names])
     builder = builder.add_extension(alternatives, critical=False)
-    certificate = _finished(_identified(builder, key, signer), key, signer)
+    certificate = _sign_certificate(_add_identifiers(builder, key, signer), key, signer)
     certificate.names = list(names)
     return certificate
 
@@ -118,7 +118,7 @@ def _begun(
     return builder.not_valid_before(start).not_valid_after(end)
 
 
-def _identified(
+def _add_identifiers(
     builder: x509.CertificateBuilder,
     key: ec.EllipticCurvePrivateKey,
     signer: ec.EllipticCurvePrivateKey,
@@ -143,27 +143,27 @@ def _signs_certificates() -> x509.KeyUsage:
     )
 
 
-def _finished(
+def _sign_certificate(
     builder: x509.CertificateBuilder,
     key: ec.EllipticCurvePrivateKey,
     signer: ec.EllipticCurvePrivateKey,
 ) -> Certificate:
-    made = builder.sign(signer, SHA256(), ecdsa_deterministic=True)
+    metadata = builder.sign(signer, SHA256(), ecdsa_deterministic=True)
     return Certificate(
-        pem=made.public_bytes(Encoding.PEM).decode("ascii"),
+        pem=metadata.public_bytes(Encoding.PEM).decode("ascii"),
         key=key.private_bytes(Encoding.PEM, PrivateFormat.PKCS8, NoEncryption()).decode("ascii"),
-        subject=_printed(made.subject),
-        issuer=_printed(made.issuer),
-        not_before=int(made.not_valid_before_utc.timestamp()),
-        not_after=int(made.not_valid_after_utc.timestamp()),
+        subject=_subject_text(metadata.subject),
+        issuer=_subject_text(metadata.issuer),
+        not_before=int(metadata.not_valid_before_utc.timestamp()),
+        not_after=int(metadata.not_valid_after_utc.timestamp()),
     )
 
 
-def _name(*parts: tuple[x509.ObjectIdentifier, str]) -> x509.Name:
-    return x509.Name([x509.NameAttribute(kind, text) for kind, text in parts])
+def _name(*rows: tuple[x509.ObjectIdentifier, str]) -> x509.Name:
+    return x509.Name([x509.NameAttribute(kind, text) for kind, text in rows])
 
 
-def _printed(name: x509.Name) -> str:
+def _subject_text(name: x509.Name) -> str:
     return "".join(f"/{_SHORT[part.oid]}={part.value!s}" for part in name)
 
 

@@ -43,13 +43,13 @@ def lab_connect(ctx: click.Context, output: Output, state: str | None) -> None:
     current_screen().note(f'next: `eval "$({env})"` gives this shell a token of its root')
 
 
-def _lines(found: tuple[Written, ...], screen: Screen) -> Iterator[str]:
+def _lines(changes: tuple[Written, ...], screen: Screen) -> Iterator[str]:
     rows = [
         (
             Cell(one.key, "name"),
             one.value,
             Cell("written", "good") if one.is_new else Cell("kept", "faint"),
         )
-        for one in found
+        for one in changes
     ]
     yield from table(("KEY", "VALUE", "STATE"), rows, width=screen.width, paint=screen.paint)

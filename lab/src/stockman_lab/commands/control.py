@@ -40,10 +40,10 @@ def lab_down(ctx: click.Context, state: str | None) -> None:
     from stockman_lab.commands.runtime.background import ended
     from stockman_lab.commands.runtime.remote import tell
 
-    places = lab_options.places(ctx, state)
-    tell(places, "down", {})
-    ended(places)
-    current_screen().note(f"the lab is kept in {places.state}")
+    files = lab_options.places(ctx, state)
+    tell(files, "down", {})
+    ended(files)
+    current_screen().note(f"the lab is kept in {files.state}")
 
 
 @command(
@@ -54,13 +54,11 @@ def lab_down(ctx: click.Context, state: str | None) -> None:
     },
 )
 @click.argument("host", shell_complete=complete_lab_hosts)
-@click.argument("wanted", metavar="on|off", type=options.Choice(("on", "off")))
+@click.argument("power", metavar="on|off", type=options.Choice(("on", "off")))
 @options.output
 @lab_options.state
 @click.pass_context
-def lab_power(
-    ctx: click.Context, host: str, wanted: str, output: Output, state: str | None
-) -> None:
+def lab_power(ctx: click.Context, host: str, power: str, output: Output, state: str | None) -> None:
     """Switch a host of a running lab on or off.
 
     Off is what a power cut does: nothing is shut down in order. A host that is switched on starts
@@ -68,8 +66,8 @@ def lab_power(
     """
     from stockman_lab.commands.runtime.power import switched
 
-    found = switched(lab_options.places(ctx, state), host, on=wanted == "on")
-    show(found, kind="LabHosts", output=output, human=_host_lines)
+    rows = switched(lab_options.places(ctx, state), host, on=power == "on")
+    show(rows, kind="LabHosts", output=output, human=_host_lines)
 
 
 def _host_lines(found: list[dict[str, Any]], screen: Screen) -> Iterator[str]:
@@ -101,21 +99,21 @@ def lab_clock(
     from stockman_lab.commands.runtime.remote import tell
     from stockman_lab.commands.runtime.world_options import speed_of
 
-    wanted: dict[str, object] = {}
+    clock: dict[str, object] = {}
     if advance is not None:
-        wanted["advance"] = advance
+        clock["advance"] = advance
     if speed is not None:
-        wanted["speed"] = speed_of(speed)
-    found = cast("dict[str, Any]", tell(lab_options.places(ctx, state), "clock", wanted))
+        clock["speed"] = speed_of(speed)
+    found = cast("dict[str, Any]", tell(lab_options.places(ctx, state), "clock", clock))
     show(found, kind="LabClock", output=output, human=_clock_lines)
 
 
-def _clock_lines(found: dict[str, Any], screen: Screen) -> Iterator[str]:
+def _clock_lines(clock: dict[str, Any], screen: Screen) -> Iterator[str]:
     from datetime import UTC, datetime
 
     del screen
-    speed = "max" if found["speed"] is None else f"{found['speed']:g}"
-    yield f"{datetime.fromtimestamp(found['now'], UTC):%Y-%m-%d %H:%M:%S} UTC, speed {speed}"
+    speed = "max" if clock["speed"] is None else f"{clock['speed']:g}"
+    yield f"{datetime.fromtimestamp(clock['now'], UTC):%Y-%m-%d %H:%M:%S} UTC, speed {speed}"
 
 
 @command(
@@ -172,16 +170,16 @@ def lab_fault(  # noqa: PLR0913  # one for each option
     from stockman_lab.commands.runtime.faults import Wanted, faults_of, wanted_fault
     from stockman_lab.commands.runtime.remote import ask, tell
 
-    places = lab_options.places(ctx, state)
+    files = lab_options.places(ctx, state)
     faults = faults_of(file) if file else []
     if point is not None:
-        now = cast("dict[str, Any]", ask(places, "status"))["now"]
+        now = cast("dict[str, Any]", ask(files, "status"))["now"]
         faults.append(wanted_fault(Wanted(point=point, effect=effect, **how), now))
     if remove is not None:
-        tell(places, "forget", {"number": remove})
+        tell(files, "forget", {"number": remove})
     for fault in faults:
-        tell(places, "faults", fault)
-    found = cast("list[dict[str, Any]]", ask(places, "faults"))
+        tell(files, "faults", fault)
+    found = cast("list[dict[str, Any]]", ask(files, "faults"))
     show(found, kind="LabFaults", output=output, human=_fault_lines)
 
 

@@ -19,25 +19,25 @@ _CONTROL_PLANE = ("apiserver", "controller-manager", "scheduler")
 Fact = tuple[str, str]
 
 
-def dashboard(found: dict[str, Any], screen: Screen) -> Iterator[str]:
+def dashboard(console: dict[str, Any], screen: Screen) -> Iterator[str]:
     """All lines of it: header, facts in columns, what is missing, services."""
-    yield from _fitted(_header(found), screen)
+    yield from _fit_line(_header(console), screen)
     yield ""
-    yield from _columns([_node(found), _kubernetes(found), _network(found)], screen.width)
-    for line in found["unmet"]:
-        yield from _fitted(f"not ready: {line}", screen)
-    if found["halted"]:
-        yield from _fitted(f"halted: {found['halted']}", screen)
-    if found["services"]:
+    yield from _columns([_node(console), _kubernetes(console), _network(console)], screen.width)
+    for line in console["unmet"]:
+        yield from _fit_line(f"not ready: {line}", screen)
+    if console["halted"]:
+        yield from _fit_line(f"halted: {console['halted']}", screen)
+    if console["services"]:
         yield ""
-        rows = [_service(service) for service in found["services"]]
+        rows = [_service(service) for service in console["services"]]
         headers = ["SERVICE", "STATE", "HEALTH", "LAST CHANGE"]
         yield from table(headers, rows, width=screen.width, paint=screen.paint)
 
 
-def _header(found: dict[str, Any]) -> str:
-    name = f"{found['name']} ({found['version'] or _NOTHING})"
-    figures = found["figures"]
+def _header(console: dict[str, Any]) -> str:
+    name = f"{console['name']} ({console['version'] or _NOTHING})"
+    figures = console["figures"]
     if not figures:
         return f"{name}: without power"
     return (
@@ -48,29 +48,29 @@ def _header(found: dict[str, Any]) -> str:
     )
 
 
-def _node(found: dict[str, Any]) -> list[Fact]:
-    machines = found["machines"]
-    cluster = f"{found['talos_cluster']} ({machines} machines)" if machines else _NOTHING
+def _node(console: dict[str, Any]) -> list[Fact]:
+    machines = console["machines"]
+    cluster = f"{console['talos_cluster']} ({machines} machines)" if machines else _NOTHING
     return [
-        ("UUID", found["uuid"] or _NOTHING),
+        ("UUID", console["uuid"] or _NOTHING),
         ("CLUSTER", cluster),
-        ("STAGE", str(found["stage"]).capitalize()),
-        ("READY", str(found["ready"])),
-        ("TYPE", found["type"]),
-        ("SECUREBOOT", str(found["secure_boot"])),
-        ("PLATFORM", found["platform"] or _NOTHING),
+        ("STAGE", str(console["stage"]).capitalize()),
+        ("READY", str(console["ready"])),
+        ("TYPE", console["type"]),
+        ("SECUREBOOT", str(console["secure_boot"])),
+        ("PLATFORM", console["platform"] or _NOTHING),
     ]
 
 
-def _kubernetes(found: dict[str, Any]) -> list[Fact]:
-    kubernetes = found["kubernetes"]
+def _kubernetes(console: dict[str, Any]) -> list[Fact]:
+    kubernetes = console["kubernetes"]
     names = ("version", "kubelet", *(one for one in _CONTROL_PLANE if one in kubernetes))
     titles = {"version": "KUBERNETES"}
     return [(titles.get(name, name.upper()), str(kubernetes.get(name, _NOTHING))) for name in names]
 
 
-def _network(found: dict[str, Any]) -> list[Fact]:
-    network = found["network"]
+def _network(console: dict[str, Any]) -> list[Fact]:
+    network = console["network"]
     return [
         ("HOST", network["hostname"] or _NOTHING),
         ("IP", ", ".join(network["addresses"]) or _NOTHING),
@@ -113,7 +113,7 @@ def _service(service: dict[str, Any]) -> list[str | Cell]:
     ]
 
 
-def _fitted(line: str, screen: Screen) -> list[str]:
+def _fit_line(line: str, screen: Screen) -> list[str]:
     text = escape_control(line)
     return [text] if screen.width is None else wrap(text, screen.width)
 

@@ -36,25 +36,25 @@ def lab_status(ctx: click.Context, output: Output, state: str | None) -> None:
     show(found, kind="LabStatus", output=output, human=_status_lines)
 
 
-def _status_lines(found: dict[str, Any], screen: Screen) -> Iterator[str]:
-    moment = datetime.fromtimestamp(found["now"], UTC)
-    speed = "max" if found["speed"] is None else f"{found['speed']:g}"
-    yield f"time {moment:%Y-%m-%d %H:%M:%S} UTC, speed {speed}, faults {found['faults']}"
+def _status_lines(status: dict[str, Any], screen: Screen) -> Iterator[str]:
+    moment = datetime.fromtimestamp(status["now"], UTC)
+    speed = "max" if status["speed"] is None else f"{status['speed']:g}"
+    yield f"time {moment:%Y-%m-%d %H:%M:%S} UTC, speed {speed}, faults {status['faults']}"
     rows = [
         [cluster["name"], cluster["profile"], host["name"], host["address"],
          "on" if host["power"] else "off"]
-        for cluster in found["clusters"]
+        for cluster in status["clusters"]
         for host in cluster["hosts"]
     ]  # fmt: skip
     yield from table(["CLUSTER", "PVE", "HOST", "ADDRESS", "POWER"], rows, width=screen.width)
-    for cluster in found["clusters"]:
+    for cluster in status["clusters"]:
         yield (
             f"{cluster['name']}: {cluster['guests']} guests, {cluster['running']} running,"
             f" {cluster['tasks']} tasks"
         )
-    if found["machines"]:
+    if status["machines"]:
         yield ""
-        yield from machine_table(found["machines"], screen)
+        yield from machine_table(status["machines"], screen)
 
 
 @command(
@@ -130,6 +130,6 @@ def _release(ctx: click.Context, state: str | None) -> str:
     return str(found["clusters"][0]["profile"])
 
 
-def _coverage_lines(found: Any, screen: Screen) -> Iterator[str]:
-    rows = [[area.area, str(area.there), str(area.all)] for area in found.areas]
+def _coverage_lines(value: Any, screen: Screen) -> Iterator[str]:
+    rows = [[area.area, str(area.there), str(area.all)] for area in value.areas]
     yield from table(["AREA", "THERE", "OF"], rows, width=screen.width)

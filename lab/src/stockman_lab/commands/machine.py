@@ -51,29 +51,29 @@ def lab_machine(  # noqa: PLR0913  # one for each option
     """
     from stockman_lab.commands.runtime.consoles import machine_console, machine_rows
 
-    places = lab_options.places(ctx, state)
+    files = lab_options.places(ctx, state)
     if name is None:
         if only_log or follow:
             raise click.UsageError("--log and --follow need the NAME of a machine", ctx)
-        rows = machine_rows(places)
+        rows = machine_rows(files)
         show(rows, kind="LabMachines", output=output, human=machine_table)
         return
     if follow and output is not Output.TABLE:
         raise click.UsageError("--follow prints lines, and goes with no other --output", ctx)
-    found = machine_console(places, name)
+    console = machine_console(files, name)
     if only_log:
-        show(found["log"], kind="LabMachineLog", output=output, human=_log_lines)
+        show(console["log"], kind="LabMachineLog", output=output, human=_log_lines)
     else:
-        show(found, kind="LabMachine", output=output, human=_console_lines)
+        show(console, kind="LabMachine", output=output, human=_console_lines)
     if follow:
-        _follow(places, name, found["log"])
+        _follow(files, name, console["log"])
 
 
-def _follow(places: LabPlaces, name: str, log: list[str]) -> None:
+def _follow(files: LabPlaces, name: str, log: list[str]) -> None:
     from stockman_lab.commands.runtime.consoles import followed
 
     screen = current_screen()
-    for line in followed(places, name, log):
+    for line in followed(files, name, log):
         screen.data(escape_control(line))
     screen.note("the lab was stopped")
 
@@ -102,9 +102,9 @@ def _log_lines(log: list[str], screen: Screen) -> Iterator[str]:
     return (escape_control(line) for line in log)
 
 
-def _console_lines(found: dict[str, Any], screen: Screen) -> Iterator[str]:
+def _console_lines(console: dict[str, Any], screen: Screen) -> Iterator[str]:
     from stockman_lab.commands.dashboard import dashboard
 
-    yield from dashboard(found, screen)
+    yield from dashboard(console, screen)
     yield ""
-    yield from _log_lines(found["log"], screen)
+    yield from _log_lines(console["log"], screen)

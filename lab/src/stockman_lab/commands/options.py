@@ -26,13 +26,13 @@ def state(function: F) -> F:
     )(function)
 
 
-def places(ctx: click.Context, given: str | None) -> LabPlaces:
+def places(ctx: click.Context, text: str | None) -> LabPlaces:
     """The files of the lab that is meant."""
     from stockman_lab.commands.runtime.directories import DEFAULT, LabPlaces
 
-    return LabPlaces(state=options.directory(ctx) / (given or DEFAULT))
+    return LabPlaces(state=options.directory(ctx) / (text or DEFAULT))
 
 
-def named(given: str | None) -> str:
+def named(text: str | None) -> str:
     """The option as it is typed again; empty where the usual lab is meant."""
-    return f" --state {shlex.quote(given)}" if given is not None else ""
+    return f" --state {shlex.quote(text)}" if text is not None else ""

@@ -103,20 +103,20 @@ def lab_up(  # noqa: PLR0913  # one for each option
 
     if talos is not None and stage == "hosts":
         raise click.UsageError("--talos needs --stage cluster: hosts alone run no Talos", ctx)
-    places = options.places(ctx, state)
+    files = options.places(ctx, state)
     how = Manners(repositories=repositories, slow_refusals=slow_refusals, stage=stage, talos=talos)
     wanted = wish(preset, network, pve, speed, how)
     screen = current_screen()
     if detach:
-        detached(places, wanted, screen.note)
+        detached(files, wanted, screen.note)
         screen.note(f"the lab runs; stop it with `stockman lab down{options.named(state)}`")
         return
     doors = Doors(clock=SystemClock(), entropy=SystemEntropy())
     serve(
-        places,
+        files,
         wanted,
         doors,
         lambda: screen.note("the lab is ready; stop it with Ctrl-C"),
         lambda name, how_far: screen.note(f"{MACHINE}{name}: {how_far}"),
     )
-    screen.note(f"the lab is kept in {places.state}")
+    screen.note(f"the lab is kept in {files.state}")

@@ -25,10 +25,10 @@ class Dice:
         first = self.thrown + 1
         self.thrown += -(-count // _BLOCK)
         blocks = range(first, self.thrown + 1)
-        found = b"".join(
+        text = b"".join(
             hashlib.sha256(f"{self.seed}:{block}".encode()).digest() for block in blocks
         )
-        return found[:count]
+        return text[:count]
 
     def below(self, limit: int) -> int:
         """A number from 0 up to but not including a limit."""

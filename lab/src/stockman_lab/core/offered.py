@@ -98,7 +98,7 @@ def refuse(
 def _wrong_effect(point: Point, effect: Effect, seconds: float) -> Iterator[str]:
     if effect not in OFFERED[point]:
         able = [one.value for one in Effect if one in OFFERED[point]]
-        yield f"`{effect.value}` means nothing at `{point.value}`, which knows {_listed(able)}"
+        yield f"`{effect.value}` means nothing at `{point.value}`, which knows {_join_words(able)}"
     if effect is Effect.DELAY and seconds <= 0:
         yield "a delay without a length (`seconds`) delays nothing"
     if point is Point.OBJECTS and effect is Effect.LIE and not seconds:
@@ -111,13 +111,13 @@ def _wrong_occasion(point: Point, match: Mapping[str, str], skip: int) -> Iterat
     unknown = sorted(set(match) - set(FACTS[point]))
     if unknown:
         yield (
-            f"nothing at `{point.value}` is called {_listed(unknown)};"
-            f" what can be asked for is {_listed(FACTS[point])}"
+            f"nothing at `{point.value}` is called {_join_words(unknown)};"
+            f" what can be asked for is {_join_words(FACTS[point])}"
         )
     if skip and point in _STATES:
         yield f"`{point.value}` is no occasion that comes again, so none can be spared (`skip`)"
 
 
-def _listed(words: tuple[str, ...] | list[str]) -> str:
-    shown = [f"`{one}`" for one in words]
+def _join_words(rows: tuple[str, ...] | list[str]) -> str:
+    shown = [f"`{one}`" for one in rows]
     return shown[0] if len(shown) == 1 else f"{', '.join(shown[:-1])} and {shown[-1]}"

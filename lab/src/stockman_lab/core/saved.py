@@ -105,7 +105,7 @@ def _record(cls: type) -> Reader:
     def read(data: dict[str, object]) -> object:
         if not readers:
             hints = get_type_hints(cls)
-            readers.update({one.name: _reader(hints[one.name]) for one in _kept(cls)})
+            readers.update({value.name: _reader(hints[value.name]) for value in _kept(cls)})
         unknown = set(data) - set(readers)
         if unknown:
             raise TypeError(f"{cls.__name__} has no {', '.join(sorted(unknown))}")

@@ -39,6 +39,6 @@ def _init(self: DataclassInstance, /, *given: object, **values: object) -> None:
     initialize(self, **values)
 
 
-def _init_and_look(self: DataclassInstance, /, *given: object, **values: object) -> None:
-    _init(self, *given, **values)
+def _init_and_look(self: DataclassInstance, /, *value: object, **values: object) -> None:
+    _init(self, *value, **values)
     self.__post_init__()  # type: ignore[attr-defined]

@@ -67,8 +67,8 @@ class ControlDoor:
         except (ValueError, TypeError) as error:
             return _json(400, {"error": str(error)})
 
-    def _status(self, given: dict[str, object]) -> object:
-        del given
+    def _status(self, request: dict[str, object]) -> object:
+        del request
         world, pace = self._serving.world, self._serving.pace
         pace.catch_up()
         return {
@@ -94,8 +94,8 @@ class ControlDoor:
             "machines": self._machines({}),
         }
 
-    def _machines(self, given: dict[str, object]) -> object:
-        del given
+    def _machines(self, request: dict[str, object]) -> object:
+        del request
         self._serving.pace.catch_up()
         if not self._serving.world.talos.by_key:
             return []
@@ -103,24 +103,24 @@ class ControlDoor:
 
         return machine_rows(self._serving.world.talos)
 
-    def _machine(self, given: dict[str, object]) -> object:
+    def _machine(self, request: dict[str, object]) -> object:
         self._serving.pace.catch_up()
         from stockman_lab.talos.console import console, machine_named
 
-        machine = machine_named(self._serving.world.talos, str(given.get("name", "")))
+        machine = machine_named(self._serving.world.talos, str(request.get("name", "")))
         return None if machine is None else console(machine)
 
-    def _log(self, given: dict[str, object]) -> object:
+    def _log(self, request: dict[str, object]) -> object:
         lines = list(self._serving.log)
-        return lines[-int(str(given.get("lines", 100))) :]
+        return lines[-int(str(request.get("lines", 100))) :]
 
-    def _faults(self, given: dict[str, object]) -> object:
-        del given
+    def _faults(self, request: dict[str, object]) -> object:
+        del request
         return plain(self._serving.world.faults.listed)
 
-    def _add_fault(self, given: dict[str, object]) -> object:
+    def _add_fault(self, request: dict[str, object]) -> object:
         try:
-            fault = restored(Fault, given)
+            fault = restored(Fault, request)
         except Unreadable as error:
             raise ValueError(str(error)) from None
         self._serving.pace.catch_up()
@@ -130,33 +130,33 @@ class ControlDoor:
         self._serving.pace.go_on()
         return made
 
-    def _forget_fault(self, given: dict[str, object]) -> object:
-        number = int(str(given["number"]))
+    def _forget_fault(self, request: dict[str, object]) -> object:
+        number = int(str(request["number"]))
         if not self._serving.world.take_back(number):
             raise ValueError(f"there is no fault {number}")
         self._serving.machines.happened()
         self._serving.pace.go_on()
         return {"removed": True}
 
-    def _clock(self, given: dict[str, object]) -> object:
+    def _clock(self, request: dict[str, object]) -> object:
         pace = self._serving.pace
-        if "speed" in given:
-            speed = given["speed"]
+        if "speed" in request:
+            speed = request["speed"]
             pace.set_speed(None if speed is None else float(str(speed)))
-        if "advance" in given:
-            pace.jump(float(str(given["advance"])))
+        if "advance" in request:
+            pace.jump(float(str(request["advance"])))
         pace.catch_up()
         return {"now": self._serving.world.now, "speed": pace.speed}
 
-    def _power(self, given: dict[str, object]) -> object:
+    def _power(self, request: dict[str, object]) -> object:
         self._serving.pace.catch_up()
-        self._serving.world.switch(str(given["host"]), on=bool(given["on"]))
+        self._serving.world.switch(str(request["host"]), on=bool(request["on"]))
         self._serving.machines.happened()
         self._serving.pace.go_on()
-        return {"on": bool(given["on"])}
+        return {"on": bool(request["on"])}
 
-    def _down(self, given: dict[str, object]) -> object:
-        del given
+    def _down(self, request: dict[str, object]) -> object:
+        del request
         if not self.ending.done():
             self.ending.set_result(None)
         return {"down": True}

@@ -100,14 +100,14 @@ class Calls(AbstractHandler):
             raise Refusal(GrpcCode.DEADLINE_EXCEEDED, "context deadline exceeded") from None
 
     async def _answer(self, fields: dict[str, list[str]], reply: Reply, stream: Stream) -> None:
-        asked = Asked(
+        incoming = Asked(
             path=fields[":path"][0],
             pieces=_pieces(stream, is_proxy=self._is_proxy),
             headers=fields,
             roles=self._roles,
             peer=self._peer,
         )
-        async with aclosing(self._answering(asked)) as answer:
+        async with aclosing(self._answering(incoming)) as answer:
             async for piece in answer:
                 await reply.send(piece)
         await reply.end(GrpcCode.OK, "")
@@ -121,10 +121,10 @@ async def _pieces(stream: Stream, *, is_proxy: bool) -> AsyncIterator[bytes]:
             raise Refusal(GrpcCode.UNIMPLEMENTED, "grpc: Decompressor is not installed for frames")
         if size > MOST:
             text = f"grpc: received message larger than max ({size} vs. {MOST})"
-            raise _received_wrong(GrpcCode.RESOURCE_EXHAUSTED, text, is_proxy=is_proxy)
+            raise _unreadable_request(GrpcCode.RESOURCE_EXHAUSTED, text, is_proxy=is_proxy)
         piece = await _read(stream, size, is_proxy=is_proxy) if size else b""
         if len(piece) < size:
-            raise _received_wrong(GrpcCode.INTERNAL, "unexpected EOF", is_proxy=is_proxy)
+            raise _unreadable_request(GrpcCode.INTERNAL, "unexpected EOF", is_proxy=is_proxy)
         yield piece
 
 
@@ -132,10 +132,10 @@ async def _read(stream: Stream, size: int, *, is_proxy: bool) -> bytes:
     try:
         return await stream.recv_data(size)
     except AssertionError:  # how the library says that the stream ended in between
-        raise _received_wrong(GrpcCode.INTERNAL, "unexpected EOF", is_proxy=is_proxy) from None
+        raise _unreadable_request(GrpcCode.INTERNAL, "unexpected EOF", is_proxy=is_proxy) from None
 
 
-def _received_wrong(code: GrpcCode, text: str, *, is_proxy: bool) -> Refusal:
+def _unreadable_request(code: GrpcCode, text: str, *, is_proxy: bool) -> Refusal:
     """What cannot be read is told by the proxy that stands before the API, in its own words."""
     refusal = Refusal(code, text)
     if is_proxy:

@@ -81,8 +81,8 @@ class HostDoors:
             server.handler = self._face(api, host)
             return server.handler(request)
 
-        house = House(is_upload=_is_upload, spool=self._premises.scratch)
-        server = HttpServer(first, lambda: self._premises.world.now, house)
+        rules = House(is_upload=_is_upload, spool=self._premises.scratch)
+        server = HttpServer(first, lambda: self._premises.world.now, rules)
         context = partial(self._context, cluster, host)
         address, port = await opened(
             lambda at, number: server.start(at, number, context),
@@ -90,12 +90,12 @@ class HostDoors:
             self._premises.manner.port,
         )
         self.servers.append(server)
-        place = Place(cluster.name, host.name, address, port)
-        self.places.append(place)
+        endpoint = Place(cluster.name, host.name, address, port)
+        self.places.append(endpoint)
         if self._premises.manner.ssh_port is not None:
-            self._open_ssh(api, host, place)
+            self._open_ssh(api, host, endpoint)
 
-    def _open_ssh(self, api: Callable[[], Api], host: Host, place: Place) -> None:
+    def _open_ssh(self, api: Callable[[], Api], host: Host, endpoint: Place) -> None:
         def console() -> Console:
             # Made for the first connection, as what answers requests is.
             from stockman_lab.ssh.keys import authorize
@@ -104,15 +104,15 @@ class HostDoors:
             authorize(api().cluster.state, self.ssh_key())
             return Console(api(), host, self._premises.pace)
 
-        ssh_port = self._premises.manner.ssh_port if place.address == host.address else 0
-        door = SshDoor(console, self._premises.note)
+        ssh_port = self._premises.manner.ssh_port if endpoint.address == host.address else 0
+        ssh_door = SshDoor(console, self._premises.note)
         try:
-            place.ssh_port = door.start(place.address, ssh_port or 0)
+            endpoint.ssh_port = ssh_door.start(endpoint.address, ssh_port or 0)
         except OSError as error:
             if error.errno == errno.EADDRINUSE:
-                raise PortTaken(place.address, ssh_port or 0) from None
+                raise PortTaken(endpoint.address, ssh_port or 0) from None
             raise
-        self._ssh.append(door)
+        self._ssh.append(ssh_door)
 
     def ssh_key(self) -> Key:
         """The key that opens all hosts of all clusters; made when first asked for."""

@@ -70,6 +70,6 @@ class ImagesFace:
             self._seen(f"images {request.method} {split_target(request.target)[0]}")
         return asyncio.ensure_future(self._later(answer)) if answer.seconds else answer.outcome
 
-    async def _later(self, found: Told) -> Outcome:
-        await self._pace.wait(found.seconds)
-        return found.outcome
+    async def _later(self, answer: Told) -> Outcome:
+        await self._pace.wait(answer.seconds)
+        return answer.outcome

@@ -69,14 +69,14 @@ def memory_images(world: World, factory_url: str = FACTORY_URL) -> ImageApi:
     return ImageApi(WorldImagesWire(world), factory_url)
 
 
-def _headers(found: Response) -> dict[str, str]:
-    headers = {name.lower(): value for name, value in found.headers.items()}
-    return {"content-length": str(len(found.body)), **headers}
+def _headers(response: Response) -> dict[str, str]:
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return {"content-length": str(len(response.body)), **headers}
 
 
-async def _pieces(question: ImageRequest, found: Response) -> AsyncIterator[bytes]:
-    body = found.body
+async def _pieces(question: ImageRequest, response: Response) -> AsyncIterator[bytes]:
+    body = response.body
     for at in range(0, len(body), _PIECE):
         yield body[at : at + _PIECE]
-    if len(body) < int(_headers(found)["content-length"]):
+    if len(body) < int(_headers(response)["content-length"]):
         raise unreachable_error(question, "the connection was lost")

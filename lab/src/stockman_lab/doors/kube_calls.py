@@ -61,7 +61,7 @@ class KubeCalls:
             return self._done(machine, request, asked)
         return self._struck(machine, request, asked, fault)
 
-    def _done(self, machine: Machine, request: Request, asked: Attributes) -> Answer:
+    def _done(self, machine: Machine, request: Request, attributes: Attributes) -> Answer:
         self.clusters.cluster(machine).freshen(request)
         response = self.clusters.front(machine).api.handle(request)
         if response.stream is not None or etcd_member.has_quorum(machine):
@@ -71,25 +71,25 @@ class KubeCalls:
         return Answer(response, _ETCD_GIVES_UP if response.status >= 500 else 0.0)
 
     def _struck(
-        self, machine: Machine, request: Request, asked: Attributes, fault: Fault
+        self, machine: Machine, request: Request, attributes: Attributes, fault: Fault
     ) -> Answer:
         match fault.effect:
             case Effect.FAIL:
-                return Answer(troubled(request, asked, fault))
+                return Answer(troubled(request, attributes, fault))
             case Effect.DO_THEN_FAIL:
-                self._done(machine, request, asked)
-                return Answer(troubled(request, asked, fault))
+                self._done(machine, request, attributes)
+                return Answer(troubled(request, attributes, fault))
             case Effect.HANG:
                 return Answer()
             case Effect.DO_THEN_CUT:
-                self._done(machine, request, asked)
+                self._done(machine, request, attributes)
                 return Answer(is_cut=True)
-            case Effect.CUT if asked.verb != "watch":
+            case Effect.CUT if attributes.verb != "watch":
                 return Answer(is_cut=True)
-            case Effect.LIE if asked.verb in _READS and not asked.path:
+            case Effect.LIE if attributes.verb in _READS and not attributes.path:
                 front = self.clusters.stale(machine, fault.number)
                 return Answer(front.api.handle(request))
-        done = self._done(machine, request, asked)
+        done = self._done(machine, request, attributes)
         if fault.effect is Effect.CUT:
             return replace(done, seconds=fault.seconds, is_cut=True)
         if fault.effect is Effect.DELAY:
@@ -97,15 +97,17 @@ class KubeCalls:
         return done
 
 
-def _facts(machine: Machine, request: Request, asked: Attributes) -> dict[str, object]:
-    what = f"{asked.qualified}.{asked.group}" if asked.group else asked.qualified
+def _facts(machine: Machine, request: Request, attributes: Attributes) -> dict[str, object]:
+    what = (
+        f"{attributes.qualified}.{attributes.group}" if attributes.group else attributes.qualified
+    )
     return machine.facts | {
         "method": request.method,
         "path": request.path,
         "resource": what,
-        "namespace": asked.namespace,
-        "object": asked.name,
-        "verb": asked.verb,
+        "namespace": attributes.namespace,
+        "object": attributes.name,
+        "verb": attributes.verb,
         "user": request.user.name,
     }
 

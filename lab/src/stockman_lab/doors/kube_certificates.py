@@ -56,7 +56,7 @@ def _names(
 ) -> tuple[tuple[str, ...], tuple[IPv4Address | IPv6Address, ...]]:
     setting = config.kubernetes
     service = "kubernetes.default.svc"
-    told = [
+    rows = [
         urlsplit(config.endpoint).hostname or "",
         *("kubernetes", "kubernetes.default", service, f"{service}.{setting.dns_domain}"),
         *("localhost", machine.hostname),
@@ -68,7 +68,7 @@ def _names(
     ]
     names: dict[str, None] = {}
     addresses: dict[IPv4Address | IPv6Address, None] = {}
-    for one in filter(None, told):
+    for one in filter(None, rows):
         try:
             addresses[ip_address(one)] = None
         except ValueError:

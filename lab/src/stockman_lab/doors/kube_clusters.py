@@ -47,10 +47,10 @@ class KubeClusters:
         if config is None:
             raise NoCluster(machine.hostname)
         settings = settings_of(config)
-        place = cluster.cluster.id, settings, config.service_account_key
-        known = self._served.get(place)
+        ids = cluster.cluster.id, settings, config.service_account_key
+        known = self._served.get(ids)
         if known is None or known.api.store is not cluster.api.store:
-            known = self._served[place] = self._made(cluster, config, cluster.api.store)
+            known = self._served[ids] = self._made(cluster, config, cluster.api.store)
         return known
 
     def stale(self, machine: Machine, number: int) -> Front:
@@ -58,8 +58,8 @@ class KubeClusters:
         cluster, config = self.cluster(machine), machine.config
         if config is None:
             raise NoCluster(machine.hostname)
-        place = number, cluster.cluster.id
-        revision = self._recalled.setdefault(place, cluster.api.store.revision(cached=True))
+        rows = number, cluster.cluster.id
+        revision = self._recalled.setdefault(rows, cluster.api.store.revision(cached=True))
         return self._made(cluster, config, StaleStore(cluster.connect, revision))
 
     def ring(self) -> None:

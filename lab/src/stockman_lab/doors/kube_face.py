@@ -153,15 +153,15 @@ class KubeFace:
         placing = self._placing(machine, address, KUBE_PORT)
         if placing is None:
             return
-        house = go_house(
+        rules = go_house(
             body_bytes=_BODY_BYTES,
             asks_for_certificates=True,
             any_method=True,
-            oversized=_oversized,
+            oversized=_body_too_large,
             patience=_PATIENCE,
         )
         server = HttpServer(
-            lambda request: self._answered(machine, request), lambda: self._land.now, house
+            lambda request: self._answer_request(machine, request), lambda: self._land.now, rules
         )
         made = server.opened(lambda: self._context(machine))
         try:
@@ -185,7 +185,9 @@ class KubeFace:
 
     # --- requests ---------------------------------------------------------------------------------
 
-    def _answered(self, machine: Machine, request: Request) -> Outcome | asyncio.Future[Outcome]:
+    def _answer_request(
+        self, machine: Machine, request: Request
+    ) -> Outcome | asyncio.Future[Outcome]:
         from stockman_lab.doors.kube_calls import NoCluster
 
         self._pace.catch_up()
@@ -193,7 +195,7 @@ class KubeFace:
         self._tell(f"{machine.hostname} {request.method} {request.target}")
         try:
             answer = self.calls.answer(
-                machine, _asked(request, unquote(path), query), request.certificate
+                machine, _api_request(request, unquote(path), query), request.certificate
             )
         except NoCluster:
             return Cut()
@@ -203,24 +205,24 @@ class KubeFace:
             return asyncio.ensure_future(self._later(answer))
         return self._outcome(answer)
 
-    async def _later(self, found: Answer) -> Outcome:
-        await self._pace.wait(found.seconds)
-        return self._outcome(found)
+    async def _later(self, answer: Answer) -> Outcome:
+        await self._pace.wait(answer.seconds)
+        return self._outcome(answer)
 
-    def _outcome(self, found: Answer) -> Outcome:
-        response = found.response
-        if response is None or (found.is_cut and response.stream is None):
-            return Cut() if found.is_cut else Hang()
+    def _outcome(self, answer: Answer) -> Outcome:
+        response = answer.response
+        if response is None or (answer.is_cut and response.stream is None):
+            return Cut() if answer.is_cut else Hang()
         headers = dict(response.headers)
         if response.warnings:
             headers["Warning"] = ", ".join(response.warnings)
         outcome = Response(response.status, headers=headers, body=response.body)
         if response.stream is None:
             return outcome
-        seconds = found.seconds if found.is_cut else None
-        return Stream(self._watched(response.stream, seconds), outcome, found.is_cut)
+        seconds = answer.seconds if answer.is_cut else None
+        return Stream(self._watch_events(response.stream, seconds), outcome, answer.is_cut)
 
-    async def _watched(
+    async def _watch_events(
         self, pieces: AsyncIterator[bytes], seconds: float | None
     ) -> AsyncIterator[bytes]:
         """The events of a watch; those who watch are woken as time passes."""
@@ -248,9 +250,9 @@ class KubeFace:
         """Look at the clock for as long as somebody watches."""
         if self._ticking is None and self._watching:
             loop = asyncio.get_running_loop()
-            self._ticking = loop.call_later(_LOOK_EVERY, self._ticked)
+            self._ticking = loop.call_later(_LOOK_EVERY, self._on_tick)
 
-    def _ticked(self) -> None:
+    def _on_tick(self) -> None:
         self._ticking = None
         self._pace.catch_up()
         self.calls.clusters.ring()
@@ -261,7 +263,7 @@ class KubeFace:
             self._seen(line)
 
 
-def _oversized() -> Response:
+def _body_too_large() -> Response:
     """What is said of a body that is not even read to its end."""
     from stockman_lab.kube.api import answers
     from stockman_lab.kube.api.decoding import too_large
@@ -275,7 +277,7 @@ async def _next(pieces: AsyncIterator[bytes]) -> bytes:
     return await anext(pieces, b"")
 
 
-def _asked(request: Request, path: str, query: str) -> Asked:
+def _api_request(request: Request, path: str, query: str) -> Asked:
     from stockman_lab.kube.api.messages import Request as Made
     from stockman_lab.kube.api.messages import read_query
 

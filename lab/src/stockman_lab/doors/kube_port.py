@@ -26,7 +26,7 @@ class ApiWire:
 
     async def call(self, request: Request) -> Reply:
         answer = self._answer(request)
-        return _reply(answer, answer.body + b"".join([one async for one in _streamed(answer)]))
+        return _reply(answer, answer.body + b"".join([one async for one in _stream_body(answer)]))
 
     async def stream(self, request: Request) -> AsyncGenerator[bytes, None]:
         answer = self._answer(request)
@@ -35,7 +35,7 @@ class ApiWire:
             raise reply_error(request, reply)
         if answer.body:
             yield answer.body
-        async for piece in _streamed(answer):
+        async for piece in _stream_body(answer):
             yield piece
 
     def _answer(self, request: Request) -> Response:
@@ -69,12 +69,12 @@ def memory_kubernetes(api: Api, user: User = ADMIN) -> KubernetesClient:
     return KubernetesClient(ApiWire(api, user), ApiClock(api))
 
 
-def _reply(found: Response, body: bytes) -> Reply:
-    headers = {name.lower(): value for name, value in found.headers.items()}
-    return Reply(status=found.status, body=body, headers=headers)
+def _reply(response: Response, body: bytes) -> Reply:
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return Reply(status=response.status, body=body, headers=headers)
 
 
-async def _streamed(found: Response) -> AsyncIterator[bytes]:
-    if found.stream is not None:
-        async for piece in found.stream:
+async def _stream_body(response: Response) -> AsyncIterator[bytes]:
+    if response.stream is not None:
+        async for piece in response.stream:
             yield piece

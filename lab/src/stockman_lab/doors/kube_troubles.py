@@ -33,17 +33,17 @@ _OVERLOADED = "Too many requests, please try again later."
 _OLD = "The resourceVersion for the provided {} is too old."
 
 
-def troubled(request: Request, asked: Attributes, fault: Fault) -> Response:
+def troubled(request: Request, attributes: Attributes, fault: Fault) -> Response:
     """What a server answers that a fault struck."""
     status = fault.status or _BROKEN
     if status == _TOO_MANY and not fault.message:
-        return _overloaded(fault)
-    if status == _GONE and asked.verb == "watch":
+        return _overload_response(fault)
+    if status == _GONE and attributes.verb == "watch":
         return _forgotten(fault)
-    return refusal(request, _failure(status, asked, fault))
+    return refusal(request, _failure(status, attributes, fault))
 
 
-def _overloaded(fault: Fault) -> Response:
+def _overload_response(fault: Fault) -> Response:
     """As a server says before it has even looked at a request."""
     plain = answers.plain(f"{_OVERLOADED}\n", _TOO_MANY)
     plain.headers["Retry-After"] = str(int(fault.seconds) or 1)
@@ -62,10 +62,10 @@ def _forgotten(fault: Fault) -> Response:
     return Response(200, headers, stream=lines())
 
 
-def _failure(status: int, asked: Attributes, fault: Fault) -> Failure:
+def _failure(status: int, attributes: Attributes, fault: Fault) -> Failure:
     text = fault.message.removeprefix(_INTERNAL)
     if status == _GONE and not text:
-        return expired(_OLD.format(asked.verb))
+        return expired(_OLD.format(attributes.verb))
     if status == _BROKEN and (text != fault.message or text.startswith(_WEBHOOK)):
         return internal(text)
     text = text or f"{_ETCD}request timed out"

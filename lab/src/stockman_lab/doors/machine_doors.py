@@ -75,9 +75,9 @@ class MachineDoors:
         """Follow the machines of the world; their doors open when one of them is switched on."""
         talos = self._premises.world.talos
         talos.real_clock = self._real_clock()
-        talos.listen(self._machines_changed)
+        talos.listen(self._on_machine_change)
         if any(True for _ in talos.on()):
-            self._machines_changed()
+            self._on_machine_change()
 
     def _real_clock(self) -> Callable[[], float]:
         """The moment outside: those who check certificates live there."""
@@ -85,7 +85,7 @@ class MachineDoors:
         begun, started = self._premises.now.timestamp(), loop.time()
         return lambda: begun + loop.time() - started
 
-    def _machines_changed(self) -> None:
+    def _on_machine_change(self) -> None:
         """Something happened to a Talos machine; the first one has their doors made."""
         if self.talos is None:
             from stockman_lab.doors.talos_face import Keeping, TalosFace, TalosPlaces
@@ -105,9 +105,9 @@ class MachineDoors:
         from stockman_lab.doors.kube_face import KubeFace
         from stockman_lab.doors.talos_face import TalosPlaces
 
-        places = TalosPlaces(premises.manner.kube_port, KUBE_PORT)
+        talos_places = TalosPlaces(premises.manner.kube_port, KUBE_PORT)
         self.kube = KubeFace(
-            premises.world, premises.pace, premises.scratch, places.of, premises.note
+            premises.world, premises.pace, premises.scratch, talos_places.of, premises.note
         )
         self.kube.reconcile()
 

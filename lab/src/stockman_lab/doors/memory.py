@@ -52,7 +52,7 @@ class MemoryDoor:
         )
         outgoing = self.api.perform(self.host, request)
         if not isinstance(outgoing, ApiReply):
-            outgoing = self._concluded(outgoing)
+            outgoing = self._conclude(outgoing)
         if outgoing.wait:
             self.world.advance(outgoing.wait)
         return outgoing
@@ -89,17 +89,17 @@ class MemoryDoor:
         self.world.settle()
         return self.cluster.state.tasks[str(upid)].exit_status
 
-    def _concluded(self, later: Later) -> ApiReply:
+    def _conclude(self, later: Later) -> ApiReply:
         if later.seconds is not None:
             self.world.advance(later.seconds)
             return later.conclude(None)
-        found: list[object] = []
+        values: list[object] = []
         if later.begin is not None:
-            later.begin(found.append)
+            later.begin(values.append)
         # No further than the answer takes: others may be waiting for what happens later.
         timeline = self.world.timeline
-        while not found and timeline.next_at is not None:
+        while not values and timeline.next_at is not None:
             timeline.run_until(timeline.next_at)
-        if not found:
+        if not values:
             raise NoAnswer("nothing came from outside")
-        return later.conclude(found[0])
+        return later.conclude(values[0])

@@ -25,13 +25,13 @@ class LoopbackOutside:
         self, url: str, path: str, *, verify: bool, done: Callable[[Fetched | FetchFailed], None]
     ) -> None:
         """Fetch what a URL leads to."""
-        self._begin(self._fetched(url, path, verify, done))
+        self._begin(self._fetch(url, path, verify, done))
 
     def metadata(
         self, url: str, *, verify: bool, done: Callable[[dict[str, object] | QueryFailed], None]
     ) -> None:
         """Ask what a URL leads to."""
-        self._begin(self._asked(url, verify, done))
+        self._begin(self._query_metadata(url, verify, done))
 
     async def stop(self) -> None:
         """Give up what is on its way."""
@@ -45,7 +45,7 @@ class LoopbackOutside:
         self._running.add(task)
         task.add_done_callback(self._running.discard)
 
-    async def _fetched(
+    async def _fetch(
         self, url: str, path: str, verify: bool, done: Callable[[Fetched | FetchFailed], None]
     ) -> None:
         from stockman_lab.images.fetching import Fetcher, FetchFailed
@@ -59,7 +59,7 @@ class LoopbackOutside:
         if self.pace is not None:
             self.pace.go_on()
 
-    async def _asked(
+    async def _query_metadata(
         self, url: str, verify: bool, done: Callable[[dict[str, object] | QueryFailed], None]
     ) -> None:
         from stockman_lab.images.fetching import Fetcher, QueryFailed

@@ -33,8 +33,8 @@ class WorldClock:
 class WorldWire:
     """Carries calls to one host of a world."""
 
-    def __init__(self, door: MemoryDoor) -> None:
-        self._door = door
+    def __init__(self, client: MemoryDoor) -> None:
+        self._door = client
 
     async def call(self, request: Request) -> Reply:
         """Make one call; a connection that breaks is one without an answer."""
@@ -43,7 +43,7 @@ class WorldWire:
         if reply.outcome is not Outcome.ANSWER or not self._door.host.has_power:
             raise reply_error(request, ErrorReply(status=_NO_ANSWER, reason="Connection timed out"))
         if reply.status >= _BAD:
-            raise reply_error(request, _refused(reply))
+            raise reply_error(request, _error_reply(reply))
         body = reply.body or {}
         total, changes = body.get("total"), body.get("changes")
         return Reply(
@@ -86,7 +86,7 @@ async def _file(request: Request) -> Upload | None:
     return Upload(request.upload.name, b"".join(pieces))
 
 
-def _refused(reply: ApiReply) -> ErrorReply:
+def _error_reply(reply: ApiReply) -> ErrorReply:
     body = reply.body or {}
     errors = body.get("errors")
     return ErrorReply(

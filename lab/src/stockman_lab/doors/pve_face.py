@@ -52,7 +52,7 @@ class PveFace:
         if not path.startswith(_PREFIX) or style not in _FORMATS:
             return _no_uri(request)
         try:
-            outgoing = self._api().perform(self._host, self._asked(request, f"/{rest}"))
+            outgoing = self._api().perform(self._host, self._api_request(request, f"/{rest}"))
         except BadBody as bad:
             return Response(400, str(bad))
         self._pace.go_on()
@@ -62,7 +62,7 @@ class PveFace:
             return _response(outgoing, style)
         return asyncio.ensure_future(self._later(outgoing, style))
 
-    def _asked(self, request: Request, path: str) -> ApiRequest:
+    def _api_request(self, request: Request, path: str) -> ApiRequest:
         upload = None
         if request.upload is not None:
             upload = Upload(request.upload.filename, request.upload.path.read_bytes())

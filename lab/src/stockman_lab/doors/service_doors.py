@@ -66,10 +66,10 @@ class ObjectsDoor:
         self._server.handler = handle
         return handle(request)
 
-    def _later(self, found: Told) -> asyncio.Future[Outcome]:
+    def _later(self, answer: Told) -> asyncio.Future[Outcome]:
         async def waited() -> Outcome:
-            await self._pace.wait(found.seconds)
-            return found.outcome
+            await self._pace.wait(answer.seconds)
+            return answer.outcome
 
         return asyncio.ensure_future(waited())
 
@@ -86,8 +86,8 @@ class ImagesDoor:
         self._world = world
         self._pace = pace
         self._seen = seen
-        house = go_house(body_bytes=_BODY_BYTES_IMAGES_DOOR)
-        self._server = HttpServer(self._first, lambda: world.now, house)
+        rules = go_house(body_bytes=_BODY_BYTES_IMAGES_DOOR)
+        self._server = HttpServer(self._first, lambda: world.now, rules)
 
     async def start(self, address: str, port: int = IMAGES_PORT) -> int:
         """Listen, on any free port for 0; returns the port. `OSError` if it is taken."""
@@ -182,26 +182,28 @@ class ServiceDoors:
         address, port = premises.world.state.images_address, premises.manner.images_port
         if port is None or not address:
             return
-        door = self._images = ImagesDoor(premises.world, premises.pace, premises.note)
-        self.images_place = await opened(door.start, address, port)
+        images_door = self._images = ImagesDoor(premises.world, premises.pace, premises.note)
+        self.images_place = await opened(images_door.start, address, port)
 
     async def _open_objects(self) -> None:
         premises = self._premises
         address, port = premises.world.state.objects_address, premises.manner.objects_port
         if port is None or not address:
             return
-        door = self._objects = ObjectsDoor(
+        objects_door = self._objects = ObjectsDoor(
             premises.world, premises.pace, self._real_now, premises.note
         )
-        self.objects_place = await opened(door.start, address, port)
+        self.objects_place = await opened(objects_door.start, address, port)
 
     async def _open_git(self) -> None:
         premises = self._premises
         state, port = premises.world.state, premises.manner.git_port
         if port is None or not state.objects_address or not state.repositories:
             return
-        door = self._git = GitDoor(state.repositories, lambda: premises.world.now, premises.note)
-        self.git_place = await opened(door.start, state.objects_address, port)
+        git_door = self._git = GitDoor(
+            state.repositories, lambda: premises.world.now, premises.note
+        )
+        self.git_place = await opened(git_door.start, state.objects_address, port)
 
     def _real_now(self) -> datetime:
         """What clients take for the time, at whatever pace the world goes."""

@@ -117,8 +117,8 @@ class TalosDoor:
     def gone(self, line: Line) -> None:
         self._lines.discard(line)
 
-    def _answer(self, asked: Asked) -> AsyncGenerator[bytes, None]:
-        return self._manner.answered(self.machine, asked)
+    def _answer(self, incoming: Asked) -> AsyncGenerator[bytes, None]:
+        return self._manner.answered(self.machine, incoming)
 
     @property
     def _is_proxy(self) -> bool:

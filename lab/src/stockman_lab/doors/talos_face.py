@@ -73,7 +73,7 @@ class TalosFace:
         self._methods = methods
         self.patience = ServedPatience(pace)
         self._open: dict[ApiMachine, _Open] = {}
-        self._apid = Manner(self._answered, scratch)
+        self._apid = Manner(self._answer_call, scratch)
         pace.listeners.append(self.happened)
 
     def place_of(self, machine: ApiMachine, address: str, port: int = APID_PORT) -> Place | None:
@@ -162,8 +162,8 @@ class TalosFace:
                 door.close()
         return {at: door for at, door in found.doors.items() if at[0] in kept}
 
-    def _forget(self, there: set[ApiMachine]) -> None:
-        for machine in [one for one in self._open if one not in there]:
+    def _forget(self, api_machines: set[ApiMachine]) -> None:
+        for machine in [one for one in self._open if one not in api_machines]:
             self._close(machine)
 
     def _around(self) -> Around:
@@ -172,17 +172,19 @@ class TalosFace:
             self._methods = all_methods()
         return Around(self._land, self.patience, self._methods)
 
-    async def _answered(self, machine: ApiMachine, asked: Asked) -> AsyncGenerator[bytes, None]:
+    async def _answer_call(
+        self, machine: ApiMachine, incoming: Asked
+    ) -> AsyncGenerator[bytes, None]:
         self._pace.catch_up()
-        if asked.path in _BEGIN_SEQUENCES:
+        if incoming.path in _BEGIN_SEQUENCES:
             self._pace.hold(_UNTIL_WATCHED)
-        self._tell(f"{machine.hostname} {asked.path}")
+        self._tell(f"{machine.hostname} {incoming.path}")
         try:
-            async with aclosing(perform(self._around(), machine, asked)) as answer:
+            async with aclosing(perform(self._around(), machine, incoming)) as answer:
                 async for piece in answer:
                     yield piece
         finally:
-            if not only_reads(asked.path):
+            if not only_reads(incoming.path):
                 self.happened()
             self._pace.go_on()
 
@@ -219,10 +221,10 @@ class TalosPlaces:
         del machine
         if not ipaddress.ip_address(address).is_loopback:
             return None
-        asked = (address, port)
-        if asked not in self._known:
-            self._known[asked] = self._chosen(address, port)
-        return self._known[asked]
+        rows = (address, port)
+        if rows not in self._known:
+            self._known[rows] = self._chosen(address, port)
+        return self._known[rows]
 
     def _chosen(self, address: str, port: int) -> Place:
         try:

@@ -68,8 +68,8 @@ class TalosMemoryDoor:
 
     async def call(self, path: str, /, **fields: object) -> Any:  # noqa: ANN401  # a message
         """The one message that is answered; raises `Refusal`."""
-        async for found in self.stream(path, **fields):
-            return found
+        async for content in self.stream(path, **fields):
+            return content
         raise EOFError(path)
 
     async def stream(self, path: str, /, **fields: object) -> AsyncGenerator[Any, None]:
@@ -96,14 +96,14 @@ class TalosMemoryDoor:
         raise EOFError(path)
 
     def _sent(self, path: str, pieces: AsyncIterator[bytes]) -> AsyncGenerator[bytes, None]:
-        asked = Asked(
+        incoming = Asked(
             path=f"/{path}",
             pieces=pieces,
             headers=self._headers,
             roles=self._roles,
             peer="127.0.0.1",
         )
-        return perform(self._around, self.machine, asked)
+        return perform(self._around, self.machine, incoming)
 
 
 async def _once(piece: bytes) -> AsyncIterator[bytes]:

@@ -57,7 +57,7 @@ class WorldTalosWire:
                     raise lost_answer_error(request, "the connection was lost") from None
 
     async def _only(self, request: TalosRequest, messages: AsyncIterable[bytes] | None) -> bytes:
-        pieces = single(request.message) if messages is None else _iterated(messages)
+        pieces = single(request.message) if messages is None else _iterate_messages(messages)
         hung = _HUNG if messages is None else None
         for is_last in (not request.is_read, True):
             try:
@@ -73,12 +73,12 @@ class WorldTalosWire:
     async def _answers(
         self, request: TalosRequest, pieces: AsyncIterator[bytes], hung: float | None = _HUNG
     ) -> AsyncGenerator[bytes, None]:
-        machine = self._dialled(request)
+        machine = self._dial(request)
         headers = {} if request.stranger is not None else {"node": [str(request.node)]}
         roles = frozenset[str]() if request.stranger is not None else self._roles
-        asked = Asked(f"/{request.method}", pieces, headers, roles, _PEER)
+        incoming = Asked(f"/{request.method}", pieces, headers, roles, _PEER)
         try:
-            async with aclosing(perform(self._around, machine, asked)) as answer:
+            async with aclosing(perform(self._around, machine, incoming)) as answer:
                 while True:
                     async with asyncio.timeout(hung):
                         piece = await anext(answer, None)
@@ -95,7 +95,7 @@ class WorldTalosWire:
             self._world.advance(request.seconds)
             raise lost_answer_error(request, f"no data within {request.seconds:g} s") from None
 
-    def _dialled(self, request: TalosRequest) -> Machine:
+    def _dial(self, request: TalosRequest) -> Machine:
         """The machine that takes the connection."""
         if request.stranger is not None:
             return self._stranger(request.stranger)
@@ -136,6 +136,6 @@ def _fingerprint(certificate: str) -> str:
     return key_fingerprint(ssl.PEM_cert_to_DER_cert(certificate))
 
 
-async def _iterated(messages: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
+async def _iterate_messages(messages: AsyncIterable[bytes]) -> AsyncIterator[bytes]:
     async for message in messages:
         yield message

@@ -48,13 +48,13 @@ class EtcdClient:
         """Set a key; returns the new revision."""
         keyspace = self._write(len(key) + len(value) + _OVERHEAD)
         revision = keyspace.put(key, value, lease)
-        self._agreed()
+        self._record_agreement()
         return revision
 
     def delete(self, key: bytes, range_end: bytes = b"") -> int:
         """Delete a key or a range; returns how many there were. Works without room, too."""
         count = self._change().delete(key, range_end)
-        self._agreed()
+        self._record_agreement()
         return count
 
     def transact(
@@ -70,7 +70,7 @@ class EtcdClient:
             return transact(self._read(), compares, success, failure)
         keyspace = self._write(room) if puts else self._change()
         done = transact(keyspace, compares, success, failure)
-        self._agreed()
+        self._record_agreement()
         return done
 
     def events(self, since: int, key: bytes, range_end: bytes = b"") -> Iterator[Event]:
@@ -80,7 +80,7 @@ class EtcdClient:
     def grant(self, lease: int, ttl: int) -> Lease:
         """A new lease."""
         grant = leases.grant(self._write(_OVERHEAD), lease, ttl, self.now)
-        self._agreed()
+        self._record_agreement()
         return grant
 
     def renew(self, lease: int) -> Lease:
@@ -90,18 +90,18 @@ class EtcdClient:
     def revoke(self, lease: int) -> None:
         """End a lease; its keys go."""
         leases.revoke(self._change(), lease)
-        self._agreed()
+        self._record_agreement()
 
     def compact(self, revision: int) -> None:
         """Forget history up to a revision. Files stay as large as they are."""
         compact(self._change(), revision)
-        self._agreed()
+        self._record_agreement()
 
     def _read(self) -> Keyspace:
         need_quorum(self.cluster, self.alive)
         keyspace = self.cluster.keyspace
         if leases.expire(keyspace, self.now):
-            self._agreed()
+            self._record_agreement()
         return keyspace
 
     def _change(self) -> Keyspace:
@@ -114,6 +114,6 @@ class EtcdClient:
         need_room(self.cluster, self.alive, more)
         return keyspace
 
-    def _agreed(self) -> None:
+    def _record_agreement(self) -> None:
         agreed(self.cluster, self.alive)
         grow(self.cluster, self.alive)

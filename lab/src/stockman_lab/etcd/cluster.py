@@ -25,17 +25,17 @@ def minor_of(version: str) -> str:
 
 def refusal_to_start(beside: DatabaseMetadata, server: str) -> str:
     """Why an etcd of a version does not start on a database; empty: it does."""
-    if _ordered(beside.storage_version) > _ordered(minor_of(server)):
+    if _version_numbers(beside.storage_version) > _version_numbers(minor_of(server)):
         return f'version "{beside.storage_version}" is not supported'
-    if _ordered(beside.cluster_version) > _ordered(minor_of(server)):
+    if _version_numbers(beside.cluster_version) > _version_numbers(minor_of(server)):
         return "invalid downgrade; server version is lower than determined cluster version"
     return ""
 
 
-def _ordered(version: str) -> tuple[int, ...]:
+def _version_numbers(version: str) -> tuple[int, ...]:
     """A version as numbers; nothing for one that is empty or no version."""
-    parts = version.split(".")
-    return tuple(map(int, parts)) if all(part.isdecimal() for part in parts) else ()
+    texts = version.split(".")
+    return tuple(map(int, texts)) if all(section.isdecimal() for section in texts) else ()
 
 
 QUOTA = 2 << 30

@@ -44,8 +44,8 @@ class Index:
         for revision, value in zip(revisions, values, strict=True):
             main, sub, is_tombstone = read_revision(revision)
             key_value = read_key_value(value)
-            made = (key_value.create_revision, key_value.version, key_value.lease)
-            self._append(key_value.key, Version(main, sub, is_tombstone, *made, value))
+            create_revisions = (key_value.create_revision, key_value.version, key_value.lease)
+            self._append(key_value.key, Version(main, sub, is_tombstone, *create_revisions, value))
         self.keys = sorted(self.versions)
 
     def add(self, key: bytes, version: Version) -> None:
@@ -93,8 +93,8 @@ class Index:
 
     def there(self, key: bytes, range_end: bytes, revision: int) -> Iterator[Version]:
         """What was there of a range right after a transaction, in order of keys."""
-        for one in self.between(key, range_end):
-            found = self.at(one, revision)
+        for content in self.between(key, range_end):
+            found = self.at(content, revision)
             if found is not None:
                 yield found
 

@@ -98,9 +98,9 @@ class Keyspace:
             raise EtcdError(Reason.FUTURE_REVISION)
         if 0 < revision < self.compacted:
             raise EtcdError(Reason.COMPACTED)
-        found = list(self.index.there(key, range_end, revision or NEWEST))
-        shown = found[:limit] if limit > 0 else found
-        return Found(self.revision, [one.content for one in shown], len(found))
+        names = list(self.index.there(key, range_end, revision or NEWEST))
+        shown = names[:limit] if limit > 0 else names
+        return Found(self.revision, [one.content for one in shown], len(names))
 
     def put(self, key: bytes, value: bytes, lease: int = 0) -> int:
         """Set a key; returns the new revision."""
@@ -150,7 +150,11 @@ class Change:
         """Delete a key or a range; returns how many there were."""
         _need_key(key)
         index = self._keyspace.index
-        gone = [one for one in index.between(key, range_end) if index.newest(one) is not None]
+        gone = [
+            content
+            for content in index.between(key, range_end)
+            if index.newest(content) is not None
+        ]
         for one in gone:
             buried = KeyValue(one).encoded
             self._record(one, Version(self._main, self._sub, True, 0, 0, 0, buried))
@@ -181,7 +185,7 @@ def compact(keyspace: Keyspace, revision: int) -> None:
     if revision > keyspace.revision:
         raise EtcdError(Reason.FUTURE_REVISION)
     end = keyspace.first_after(revision)
-    newest = {read_user_key(keyspace.values[place]): place for place in range(end)}
+    newest = {read_user_key(keyspace.values[number]): number for number in range(end)}
     kept = [
         place for place in sorted(newest.values()) if _stays(keyspace.revisions[place], revision)
     ]

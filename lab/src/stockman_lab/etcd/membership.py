@@ -73,7 +73,7 @@ def add_learner(
     if len(cluster.members) - len(voters) >= _MOST_LEARNERS:
         raise EtcdError(Reason.TOO_MANY_LEARNERS)
     cluster.members[key] = EtcdMember(name="", peer_urls=list(peer_urls), is_learner=True)
-    _reconfigured(cluster, alive)
+    _reconfigure(cluster, alive)
     return key
 
 
@@ -107,7 +107,7 @@ def promote(cluster: EtcdCluster, alive: Collection[str], member: str, now: floa
     if sum(voter.started for voter in voters) + 1 < (len(voters) + 1) // 2 + 1:
         raise EtcdError(Reason.NOT_ENOUGH_STARTED)
     found.is_learner = False
-    _reconfigured(cluster, alive)
+    _reconfigure(cluster, alive)
 
 
 def remove(cluster: EtcdCluster, alive: Collection[str], member: str) -> None:
@@ -119,7 +119,7 @@ def remove(cluster: EtcdCluster, alive: Collection[str], member: str) -> None:
     del cluster.members[member]
     cluster.removed.add(member)
     cluster.alarms = [alarm for alarm in cluster.alarms if alarm.member != member]
-    _reconfigured(cluster, alive)
+    _reconfigure(cluster, alive)
 
 
 def _may_remove_voter(cluster: EtcdCluster, alive: Collection[str], member: str) -> None:
@@ -147,6 +147,6 @@ def rename(cluster: EtcdCluster, alive: Collection[str], member: str, name: str)
     agreed(cluster, alive)
 
 
-def _reconfigured(cluster: EtcdCluster, alive: Collection[str]) -> None:
+def _reconfigure(cluster: EtcdCluster, alive: Collection[str]) -> None:
     cluster.stale_voters.clear()
     agreed(cluster, alive)

@@ -46,10 +46,10 @@ def need_quorum(cluster: EtcdCluster, alive: Collection[str]) -> str:
     """Who leads; raises what a client gets to hear after some seconds without a quorum."""
     if not living(cluster, alive):
         raise EtcdError(Reason.DEADLINE)
-    found = leader(cluster, alive)
-    if not found:
+    text = leader(cluster, alive)
+    if not text:
         raise EtcdError(Reason.TIMEOUT)
-    return found
+    return text
 
 
 def living(cluster: EtcdCluster, alive: Collection[str]) -> bool:
@@ -62,11 +62,11 @@ def forfeit(cluster: EtcdCluster, alive: Collection[str], member: str) -> str:
 
     Returns the name of the new leader; empty: the member did not lead.
     """
-    found = need_quorum(cluster, alive)
+    text = need_quorum(cluster, alive)
     if len(cluster.members) == 1:
         raise EtcdError(Reason.ONLY_ONE_MEMBER)
     cluster.member(member)
-    if found != member:
+    if text != member:
         return ""
     first = min(key for key in cluster.members if key != member)
     move_leader(cluster, alive, first)

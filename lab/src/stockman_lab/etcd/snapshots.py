@@ -44,11 +44,11 @@ def content_of(cluster: EtcdCluster) -> Snapshot:
         cluster_version=cluster.cluster_version,
         scheduled_compaction=keyspace.compacted,
         finished_compaction=keyspace.compacted,
-        members=[_stored(key, member) for key, member in cluster.members.items()],
+        members=[_stored_member(key, member) for key, member in cluster.members.items()],
         removed=[numbered(key) for key in cluster.removed],
         alarms=[(numbered(alarm.member), alarm.kind.value) for alarm in cluster.alarms],
         leases=[StoredLease(key, lease.ttl) for key, lease in keyspace.leases.items()],
-        other={_bytes(name): _keyed(content) for name, content in cluster.kept.items()},
+        other={_bytes(name): _records_by_key(content) for name, content in cluster.kept.items()},
     )
     return Snapshot(list(keyspace.revisions), list(keyspace.values), beside)
 
@@ -127,11 +127,11 @@ def _with_content(cluster: EtcdCluster, content: Snapshot, now: float) -> EtcdCl
         beside.storage_version,
     )
     cluster.stale_voters = [hex_id(voter) for voter in beside.voters or ()]
-    cluster.kept = {_text(name): _named(found) for name, found in beside.other.items()}
+    cluster.kept = {_text(name): _buckets_by_name(found) for name, found in beside.other.items()}
     return cluster
 
 
-def _stored(key: str, member: EtcdMember) -> StoredMember:
+def _stored_member(key: str, member: EtcdMember) -> StoredMember:
     urls: tuple[Sequence[str], Sequence[str]] = (member.peer_urls, member.client_urls)
     peers, clients = (tuple(url) for url in urls)
     return StoredMember(numbered(key), member.name, peers, clients, member.is_learner)
@@ -149,9 +149,9 @@ def _text(content: bytes) -> str:
     return content.decode("latin-1")
 
 
-def _keyed(content: dict[str, bytes]) -> dict[bytes, bytes]:
+def _records_by_key(content: dict[str, bytes]) -> dict[bytes, bytes]:
     return {_bytes(key): value for key, value in content.items()}
 
 
-def _named(content: dict[bytes, bytes]) -> dict[str, bytes]:
+def _buckets_by_name(content: dict[bytes, bytes]) -> dict[str, bytes]:
     return {_text(key): value for key, value in content.items()}

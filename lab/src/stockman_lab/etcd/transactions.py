@@ -134,7 +134,9 @@ def _check_keys(operations: Sequence[Operation]) -> None:
 
 
 def _holds(keyspace: Keyspace, compare: Compare) -> bool:
-    contents = [one.content for one in keyspace.index.there(compare.key, compare.range_end, NEWEST)]
+    contents = [
+        version.content for version in keyspace.index.there(compare.key, compare.range_end, NEWEST)
+    ]
     if not contents:
         if compare.target is Target.VALUE:
             return False
@@ -153,5 +155,5 @@ def _done(keyspace: Keyspace, change: Change, operation: Operation) -> Found | i
         case Delete(key, range_end):
             return change.delete(key, range_end)
         case Range(key, range_end, limit, revision):
-            found = keyspace.range(key, range_end, limit=limit, revision=revision)
-            return Found(change.revision, found.items, found.count)
+            numbers = keyspace.range(key, range_end, limit=limit, revision=revision)
+            return Found(change.revision, numbers.items, numbers.count)

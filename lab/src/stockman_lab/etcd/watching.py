@@ -27,12 +27,12 @@ def events(keyspace: Keyspace, since: int, key: bytes, range_end: bytes = b"") -
     if since < keyspace.compacted:
         raise WatchCompacted(keyspace.compacted)
     begin = keyspace.first_after(since - 1)
-    for place in range(begin, len(keyspace.revisions)):
-        value = keyspace.values[place]
+    for number in range(begin, len(keyspace.revisions)):
+        value = keyspace.values[number]
         changed = read_user_key(value)
         if not within(changed, key, range_end):
             continue
-        main, sub, is_deletion = read_revision(keyspace.revisions[place])
+        main, sub, is_deletion = read_revision(keyspace.revisions[number])
         older = keyspace.index.before(changed, main, sub)
         yield Event(
             is_deletion,

@@ -49,20 +49,20 @@ def order(state: FactoryState, schematic: str, version: str, asset: Asset) -> Or
     return Order(schematic=schematic, version=tag, asset=asset)
 
 
-def content_of(state: FactoryState, wanted: Order) -> bytes:
+def content_of(state: FactoryState, order: Order) -> bytes:
     """The bytes of a file, the same for the same order."""
-    return _made(facts_of(state, wanted), wanted.asset, command_line(state, wanted))
+    return _made(facts_of(state, order), order.asset, command_line(state, order))
 
 
-def facts_of(state: FactoryState, wanted: Order) -> ImageFacts:
+def facts_of(state: FactoryState, order: Order) -> ImageFacts:
     """What a file says of itself."""
-    contents, asset = known_schematic(state, wanted.schematic), wanted.asset
-    loader = bootloader_of(contents, wanted.version, asset)
+    contents, asset = known_schematic(state, order.schematic), order.asset
+    loader = bootloader_of(contents, order.version, asset)
     return ImageFacts(
         platform=asset.platform,
         architecture=asset.architecture,
-        version=wanted.version,
-        schematic=wanted.schematic,
+        version=order.version,
+        schematic=order.schematic,
         virtual_size=_virtual_size(asset, loader),
         secure_boot=asset.secure_boot,
         more={
@@ -73,17 +73,17 @@ def facts_of(state: FactoryState, wanted: Order) -> ImageFacts:
     )
 
 
-def command_line(state: FactoryState, wanted: Order) -> str:
+def command_line(state: FactoryState, order: Order) -> str:
     """The kernel command line of an image."""
-    asset = wanted.asset
+    asset = order.asset
     return kernel_line(
         Booted(
             platform=asset.platform,
-            version=wanted.version,
+            version=order.version,
             architecture=asset.architecture,
             secure_boot=asset.secure_boot,
             is_iso=asset.kind is Kind.ISO,
-            extra=known_schematic(state, wanted.schematic).kernel_args,
+            extra=known_schematic(state, order.schematic).kernel_args,
         )
     )
 
@@ -160,13 +160,13 @@ class _Frozen:
     def __hash__(self) -> int:
         return hash(self.area)
 
-    def __eq__(self, other: object) -> bool:
-        return isinstance(other, _Frozen) and other.area == self.area
+    def __eq__(self, value: object) -> bool:
+        return isinstance(value, _Frozen) and value.area == self.area
 
 
 @lru_cache(maxsize=_KEPT)
 def _disk(facts: _Frozen, form: str, compression: str) -> bytes:
-    made = disk_image(facts.facts, Form(form))
+    content = disk_image(facts.facts, Form(form))
     if compression == "tar.gz":
         raise internal()
-    return packed(made, compression) if compression else made
+    return packed(content, compression) if compression else content

@@ -83,10 +83,10 @@ _TYPES = {
     ".qcow2": "application/x-qemu-disk",
 }
 _CLIENTS = (
-    *(f"talosctl-darwin-{one}" for one in ("amd64", "arm64")),
-    *(f"talosctl-freebsd-{one}" for one in ("amd64", "arm64")),
-    *(f"talosctl-linux-{one}" for one in ("amd64", "arm64", "armv7")),
-    *(f"talosctl-windows-{one}.exe" for one in ("amd64", "arm64")),
+    *(f"talosctl-darwin-{text}" for text in ("amd64", "arm64")),
+    *(f"talosctl-freebsd-{text}" for text in ("amd64", "arm64")),
+    *(f"talosctl-linux-{text}" for text in ("amd64", "arm64", "armv7")),
+    *(f"talosctl-windows-{text}.exe" for text in ("amd64", "arm64")),
 )
 Route = Callable[["FactoryFace", "_Asked"], Response]
 
@@ -98,7 +98,7 @@ class _Asked:
 
     def __init__(self, request: Request, fault: Fault | None) -> None:
         path, query = split_target(request.target)
-        self.parts = [unquote(one) for one in path.split("/")[1:]]
+        self.parts = [unquote(text) for text in path.split("/")[1:]]
         self.query = parse_qs(query)
         self.body = request.body
         self.base = f"http://{request.headers.get('host', '')}"
@@ -207,14 +207,14 @@ class FactoryFace:
         path = path.removesuffix(checksum)
         if schematic not in self._state.schematics:
             raise unknown_schematic(schematic)
-        self._parsed(version)
+        self._check_version(version)
         wanted = order(self._state, schematic, self._told_version(version, asked), asset(path))
         name = asked.query.get("filename", [""])[0] or path
         content = content_of(self._state, wanted)
         if checksum:
             line = f"{hashlib.new(checksum[1:], content).hexdigest()}  {name}\n"
-            return _attached(f"{name}{checksum}", TEXT, line.encode())
-        return _attached(name, _content_type(path), content)
+            return _attachment(f"{name}{checksum}", TEXT, line.encode())
+        return _attachment(name, _content_type(path), content)
 
     def script(self, asked: _Asked) -> Response:
         from stockman_lab.factory.assets import command_line, order
@@ -222,7 +222,7 @@ class FactoryFace:
         _, schematic, version, path = asked.parts
         if schematic not in self._state.schematics:
             raise unknown_schematic(schematic)
-        self._parsed(version)
+        self._check_version(version)
         wanted = order(self._state, schematic, version, asset(f"cmdline-{path}"))
         line, made = command_line(self._state, wanted), wanted.asset
         base = f"{asked.base}/image/{schematic}/{wanted.version}"
@@ -235,7 +235,7 @@ class FactoryFace:
         text = "\n".join(["#!ipxe", "", "imgfree", *lines, "boot", ""])
         return Response(headers={"Content-Type": TEXT}, body=text.encode())
 
-    def _parsed(self, version: str) -> None:
+    def _check_version(self, version: str) -> None:
         """A version that is none is an error before anything else is looked at."""
         try:
             offer.offered(self._state, version)
@@ -274,9 +274,9 @@ class FactoryFace:
         return Response()
 
 
-def _attached(name: str, kind: str, body: bytes) -> Response:
-    told = {"Content-Type": kind, "Content-Disposition": f'attachment; filename="{name}"'}
-    return Response(headers=told, body=body)
+def _attachment(name: str, kind: str, body: bytes) -> Response:
+    headers = {"Content-Type": kind, "Content-Disposition": f'attachment; filename="{name}"'}
+    return Response(headers=headers, body=body)
 
 
 def _json(value: object, status: int = 200, kind: str = "application/json") -> Response:

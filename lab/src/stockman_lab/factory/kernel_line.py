@@ -26,14 +26,16 @@ class Booted:
 def kernel_line(booted: Booted) -> str:
     """The arguments in the order in which Talos writes them."""
     line = Version.parse(booted.version).line
-    found: dict[str, list[str]] = {}
+    arguments: dict[str, list[str]] = {}
     for one in (*_of_platform(booted), *_defaults(line)):
-        _append(found, one)
+        _append(arguments, one)
     if booted.secure_boot and line < (1, 14):
-        _append(found, "lockdown=confidentiality")
-    _customize(found, booted.extra)
+        _append(arguments, "lockdown=confidentiality")
+    _customize(arguments, booted.extra)
     return " ".join(
-        f"{name}={value}" if value else name for name, values in found.items() for value in values
+        f"{name}={value}" if value else name
+        for name, values in arguments.items()
+        for value in values
     )
 
 
@@ -61,30 +63,30 @@ def _defaults(line: tuple[int, int]) -> tuple[str, ...]:
     return tuple(defaults)
 
 
-def _customize(found: dict[str, list[str]], extra: tuple[str, ...]) -> None:
+def _customize(arguments: dict[str, list[str]], extra: tuple[str, ...]) -> None:
     given: dict[str, list[str]] = {}
-    for one in " ".join(extra).split():
-        _append(given, one)
+    for text in " ".join(extra).split():
+        _append(given, text)
     for name, values in given.items():
         if len(name) > 1 and name.startswith("-"):
-            _remove(found, name[1:], values)
+            _remove(arguments, name[1:], values)
         elif name in _OVERWRITTEN:
-            found[name] = values
+            arguments[name] = values
         else:
-            found.setdefault(name, []).extend(values)
+            arguments.setdefault(name, []).extend(values)
 
 
-def _remove(found: dict[str, list[str]], name: str, values: list[str]) -> None:
+def _remove(arguments: dict[str, list[str]], name: str, values: list[str]) -> None:
     if values[0] == "":
-        found.pop(name, None)
+        arguments.pop(name, None)
         return
-    left = [one for one in found.get(name, []) if one not in values]
+    left = [one for one in arguments.get(name, []) if one not in values]
     if left:
-        found[name] = left
+        arguments[name] = left
     else:
-        found.pop(name, None)
+        arguments.pop(name, None)
 
 
-def _append(found: dict[str, list[str]], text: str) -> None:
+def _append(arguments: dict[str, list[str]], text: str) -> None:
     name, _, value = text.partition("=")
-    found.setdefault(name, []).append(value)
+    arguments.setdefault(name, []).append(value)

@@ -77,14 +77,18 @@ def offered(state: FactoryState, text: str) -> str:
 def newest_stable(state: FactoryState) -> str:
     """What the tag `latest` stands for. Empty: nothing is on offer."""
     stable = [Version.parse(version) for version in state.versions]
-    found = [one for one in stable if not one.pre]
-    return max(found).tagged if found else ""
+    rows = [one for one in stable if not one.pre]
+    return max(rows).tagged if rows else ""
 
 
 def extensions_of(state: FactoryState, version: str) -> list[OfficialExtension]:
     """The extensions of a version, by name."""
     gone = state.withdrawn.get(version, [])
-    return [one for one in _built(version) if one.name not in gone]
+    return [
+        official_extension
+        for official_extension in _built(version)
+        if official_extension.name not in gone
+    ]
 
 
 def overlays_of(state: FactoryState, version: str) -> list[OfficialOverlay]:

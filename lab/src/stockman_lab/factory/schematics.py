@@ -45,7 +45,7 @@ def post_schematic(state: FactoryState, schematic: ImageSchematic) -> SchematicI
 def schematic_of(state: FactoryState, schematic: str) -> ImageSchematic | None:
     """Return what an id stands for. None: nobody posted it here."""
     text = state.schematics.get(schematic)
-    return None if text is None else _parse_stored(text)
+    return None if text is None else _parse_canonical(text)
 
 
 def known_schematic(state: FactoryState, schematic: str) -> ImageSchematic:
@@ -57,5 +57,5 @@ def known_schematic(state: FactoryState, schematic: str) -> ImageSchematic:
 
 
 @lru_cache(maxsize=256)
-def _parse_stored(text: str) -> ImageSchematic:
+def _parse_canonical(text: str) -> ImageSchematic:
     return parse_schematic(text.encode())

@@ -54,12 +54,12 @@ class GitBackend:
     async def __call__(self, request: Request) -> Response:
         """What git answers."""
         target, _, query = request.target.partition("?")
-        found = found_place(self._repositories, unquote(target))
-        if found is None or ".." in unquote(target).split("/"):
+        rows = found_place(self._repositories, unquote(target))
+        if rows is None or ".." in unquote(target).split("/"):
             return text_error(_NOT_FOUND, "repository not found")
         if request.method not in _METHODS:
             return text_error(_NO_METHOD, "method not allowed")
-        directory, rest = found
+        directory, rest = rows
         try:
             process = await asyncio.create_subprocess_exec(
                 self._program,
@@ -103,13 +103,13 @@ def _is_made(directory: Path) -> bool:
     return True
 
 
-def _variables(request: Request, directory: Path, rest: str, query: str) -> dict[str, str]:
+def _variables(request: Request, directory: Path, text: str, query: str) -> dict[str, str]:
     root = directory / ".git" if (directory / ".git").is_dir() else directory
     headers = {
         **{name: os.environ[name] for name in _KEPT if name in os.environ},
         "GIT_PROJECT_ROOT": str(root.parent),
         "GIT_HTTP_EXPORT_ALL": "1",
-        "PATH_INFO": f"/{root.name}{rest}",
+        "PATH_INFO": f"/{root.name}{text}",
         "QUERY_STRING": query,
         "REQUEST_METHOD": request.method,
         "REMOTE_USER": "lab",

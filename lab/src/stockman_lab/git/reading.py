@@ -37,8 +37,8 @@ class Repository:
         """Commits by the full names of branches and tags; tags lead to what they are on."""
         form = "%(refname) %(objectname) %(*objectname)"
         lines = self._git("for-each-ref", f"--format={form}", "refs").decode().splitlines()
-        words = [line.split(" ") for line in lines if line]
-        return {name: inner or outer for name, outer, inner in words}
+        rows = [line.split(" ") for line in lines if line]
+        return {name: inner or outer for name, outer, inner in rows}
 
     def commit(self, hash_: str) -> Commit | None:
         """A commit by its hash; None: there is none."""

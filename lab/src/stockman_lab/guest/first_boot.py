@@ -55,10 +55,10 @@ def first_boot(files: Mapping[str, bytes]) -> FirstBoot:
 
 def _mapping(raw: bytes) -> Mapping[str, object]:
     try:
-        found = yaml.load(raw, Loader=_LOADER)  # noqa: S506  # both are safe loaders
+        data = yaml.load(raw, Loader=_LOADER)  # noqa: S506  # both are safe loaders
     except (yaml.YAMLError, UnicodeDecodeError):
         return {}
-    return found if isinstance(found, dict) else {}
+    return data if isinstance(data, dict) else {}
 
 
 def _first_version(config: object) -> Iterator[Addressing]:
@@ -90,7 +90,7 @@ def _second_version(ethernets: object) -> Iterator[Addressing]:
         yield Addressing(
             name=str(entry.get("set-name", key)),
             mac=_mac(mac),
-            addresses=[one for address in addresses for one in _valid(address)],
+            addresses=[text for address in addresses for text in _valid(address)],
             dhcp4=entry.get("dhcp4") is True,
             dhcp6=entry.get("dhcp6") is True,
             self_made=entry.get("accept-ra") is not False,
@@ -98,11 +98,11 @@ def _second_version(ethernets: object) -> Iterator[Addressing]:
 
 
 def _mappings(items: object) -> list[Mapping[str, object]]:
-    return [one for one in items if isinstance(one, dict)] if isinstance(items, list) else []
+    return [item for item in items if isinstance(item, dict)] if isinstance(items, list) else []
 
 
-def _mac(given: object) -> str:
-    return str(given).lower() if given else ""
+def _mac(value: object) -> str:
+    return str(value).lower() if value else ""
 
 
 def _valid(address: str) -> list[str]:

@@ -76,7 +76,7 @@ class Pool:
             return f"{self.reserved[mac]}/{start.network.prefixlen}"
         if mac not in self.leases:
             taken = self._taken()
-            free = next((place for place in range(self.count) if place not in taken), None)
+            free = next((number for number in range(self.count) if number not in taken), None)
             if free is None:
                 return None
             self.leases[mac] = free
@@ -130,9 +130,9 @@ class Pools:
         return f"{IPv6Address(first)}/{network.prefixlen}"
 
     def _pool(self, nic: NicView, version: int) -> Pool | None:
-        place = (nic.bridge, nic.vlan, version)
+        bridges = (nic.bridge, nic.vlan, version)
         return next(
-            (pool for pool in self.pools if (pool.bridge, pool.vlan, pool.version) == place), None
+            (pool for pool in self.pools if (pool.bridge, pool.vlan, pool.version) == bridges), None
         )
 
 

@@ -48,7 +48,7 @@ def told(
             make()
             return Told(Cut())
         case Effect.CORRUPT:
-            return Told(_damaged(make(), fault.message))
+            return Told(_damage_response(make(), fault.message))
     return Told(make())
 
 
@@ -60,7 +60,7 @@ def damaged(content: bytes, how: str) -> bytes:
     return content[:half] + bytes((content[half] ^ 0xFF,)) + content[half + 1 :]
 
 
-def _damaged(answer: Response, how: str) -> Response:
+def _damage_response(answer: Response, how: str) -> Response:
     if answer.status != 200 or how not in ("", TRUNCATED):
         return answer
     if how != TRUNCATED:
@@ -72,8 +72,8 @@ def _damaged(answer: Response, how: str) -> Response:
 
 def _refusal(fault: Fault, refuse: Callable[[int, str], Response]) -> Response:
     status = fault.status or _UNAVAILABLE
-    words = {_TOO_MANY: "too many requests", _UNAVAILABLE: "service temporarily unavailable"}
-    answer = refuse(status, fault.message or words.get(status, "internal server error"))
+    reasons = {_TOO_MANY: "too many requests", _UNAVAILABLE: "service temporarily unavailable"}
+    answer = refuse(status, fault.message or reasons.get(status, "internal server error"))
     if fault.seconds:
         answer.headers = {**answer.headers, "Retry-After": str(int(fault.seconds))}
     return answer

@@ -80,15 +80,15 @@ def decoded_json(body: bytes) -> Parameters:
     """The members of a JSON object; `BadBody` where it is none."""
     try:
         text = body.decode("utf-8")
-        found = json.loads(text, parse_constant=_no_constant)
+        data = json.loads(text, parse_constant=_no_constant)
         if _SURROGATE.search(text):
-            json.dumps(found, ensure_ascii=False).encode("utf-8")
+            json.dumps(data, ensure_ascii=False).encode("utf-8")
     except RecursionError:
         raise BadBody(
             "json text or perl structure exceeds maximum nesting level (max_depth set too low?)"
         ) from None
     except json.JSONDecodeError as error:
-        raise BadBody(_malformed(error.doc, error.pos)) from None
+        raise BadBody(_malformed_message(error.doc, error.pos)) from None
     except UnicodeDecodeError as error:
         raise BadBody(
             f"malformed UTF-8 character in JSON string, at character offset {error.start}"
@@ -97,12 +97,12 @@ def decoded_json(body: bytes) -> Parameters:
         raise BadBody("missing low surrogate character in surrogate pair in JSON string") from None
     except ValueError:
         # Python does not read numbers of thousands of digits.
-        raise BadBody(_malformed(body.decode("utf-8"), 0)) from None
-    if found is None:
+        raise BadBody(_malformed_message(body.decode("utf-8"), 0)) from None
+    if data is None:
         return {}
-    if not isinstance(found, dict):
+    if not isinstance(data, dict):
         raise BadBody("Not a HASH reference")
-    return found
+    return data
 
 
 def _body(request: Request) -> Parameters:
@@ -128,7 +128,7 @@ def _plain(text: str, encoding: str) -> str:
     return text if text.isascii() else text.encode("latin-1", "replace").decode(encoding, "replace")
 
 
-def _malformed(text: str, position: int) -> str:
+def _malformed_message(text: str, position: int) -> str:
     rest = text[position : position + 20] or "(end of string)"
     return (
         "malformed JSON string, neither tag, array, object, number, string or atom,"
@@ -137,4 +137,4 @@ def _malformed(text: str, position: int) -> str:
 
 
 def _no_constant(name: str) -> NoReturn:
-    raise BadBody(_malformed(name, 0))
+    raise BadBody(_malformed_message(name, 0))

@@ -26,13 +26,13 @@ class Reader:
         self._is_empty = False
         self._h11.receive_data(data)
 
-    def next_request(self, rest: bytes) -> None:
+    def next_request(self, content: bytes) -> None:
         """Forget a request that was read; what the client sent beyond it stays."""
-        rest = self._h11.trailing_data[0] + rest
+        content = self._h11.trailing_data[0] + content
         self._h11 = _new_parser()
         self._is_empty, self._is_whole = True, False
-        if rest:
-            self.feed(rest)
+        if content:
+            self.feed(content)
 
     @property
     def is_drained(self) -> bool:

@@ -15,10 +15,10 @@ def unknown_method(method: str) -> Response:
     return Response(501, f"method '{method}' not available")
 
 
-def insecure(request: Request, house: House) -> Response:
+def insecure(request: Request, rules: House) -> Response:
     """The answer to a client that does not encrypt."""
     host = request.headers.get("host", "")
-    if not host or not house.redirects_to_tls:
+    if not host or not rules.redirects_to_tls:
         text = "Client sent an HTTP request to an HTTPS server."
         return Response(400, body=f"{text}\n".encode(), close=True)
     place = f"https://{host.removeprefix('http://').removeprefix('https://')}{request.target}"
@@ -29,25 +29,25 @@ def insecure(request: Request, house: House) -> Response:
     return Response(status, words, {"Location": place}, words.encode(), close=True)
 
 
-def by_head(request: Request, house: House) -> Response | None:
+def by_head(request: Request, rules: House) -> Response | None:
     """The answer to a head that is not taken; None: it is."""
-    if request.method not in house.methods and not house.any_method:
+    if request.method not in rules.methods and not rules.any_method:
         return unknown_method(request.method)
-    if "transfer-encoding" in request.headers and not house.takes_chunks:
+    if "transfer-encoding" in request.headers and not rules.takes_chunks:
         return refusal(501, "chunked transfer encoding not supported")
     return None
 
 
-def by_body(request: Request, house: House) -> Response | None:
+def by_body(request: Request, rules: House) -> Response | None:
     """The answer to a body that is not even read; None: it may come."""
-    if request.method not in house.with_body and not house.any_method:
+    if request.method not in rules.with_body and not rules.any_method:
         return refusal(501, f"Unexpected content for method '{request.method}'")
-    if house.is_upload(request):
+    if rules.is_upload(request):
         return None
-    if int(request.headers["content-length"]) > house.body_bytes:
-        return refusal(501, "for data too large") if house.oversized is None else house.oversized()
+    if int(request.headers["content-length"]) > rules.body_bytes:
+        return refusal(501, "for data too large") if rules.oversized is None else rules.oversized()
     kind = request.headers.get("content-type", "")
-    known = house.body_types
+    known = rules.body_types
     if kind and known is not None and content_type(kind)[0] not in known:
         return refusal(506, f"upload 'Content-Type '{kind}' not implemented")
     return None

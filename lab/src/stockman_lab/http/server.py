@@ -51,7 +51,9 @@ class HttpServer:
         self._context = context
         self.timers = self._given_timers or loop
         self._is_open = True
-        self._listener = await loop.create_server(self._connected, address, port, backlog=_BACKLOG)
+        self._listener = await loop.create_server(
+            self._new_connection, address, port, backlog=_BACKLOG
+        )
         bound: int = self._listener.sockets[0].getsockname()[1]
         return bound
 
@@ -60,7 +62,7 @@ class HttpServer:
         self._context = context
         self.timers = self._given_timers or asyncio.get_running_loop()
         self._is_open = True
-        return self._connected
+        return self._new_connection
 
     def cut(self) -> None:
         """Break all connections at once, and take no more."""
@@ -75,7 +77,7 @@ class HttpServer:
             return
         listener, self._listener = self._listener, None
         self._is_open = False
-        await _deafened(listener)
+        await _stop_accepting(listener)
         listener.close()
         self._give_up()
         for connection in list(self._served):
@@ -138,15 +140,15 @@ class HttpServer:
         """Let a connection know what becomes of a request."""
         task = asyncio.ensure_future(answer)
         self._work[task] = connection
-        task.add_done_callback(self._finished)
+        task.add_done_callback(self._on_answer)
 
     def streams(self, connection: Connection, pump: Pump) -> None:
         """Let a connection send a body piece by piece."""
         task = pump.start()
         self._pumps[task] = connection, pump
-        task.add_done_callback(self._pumped)
+        task.add_done_callback(self._on_pump_end)
 
-    def _pumped(self, task: asyncio.Future[None]) -> None:
+    def _on_pump_end(self, task: asyncio.Future[None]) -> None:
         connection, pump = self._pumps.pop(task)
         if task.cancelled():
             connection.abort()
@@ -157,7 +159,7 @@ class HttpServer:
         else:
             connection.streamed(pump.stream)
 
-    def _finished(self, task: asyncio.Future[Outcome]) -> None:
+    def _on_answer(self, task: asyncio.Future[Outcome]) -> None:
         connection = self._work.pop(task)
         if task.cancelled():
             connection.abort()
@@ -168,14 +170,14 @@ class HttpServer:
         else:
             connection.settle(task.result())
 
-    def _connected(self) -> Connection:
+    def _new_connection(self) -> Connection:
         # What reads and writes is imported for the first client: the doors open without it.
         from stockman_lab.http.connection import Connection
 
         return Connection(self)
 
 
-async def _deafened(listener: asyncio.Server) -> None:
+async def _stop_accepting(listener: asyncio.Server) -> None:
     """Take in nobody new, and wait for those who are halfway in: asyncio would forget them."""
     loop = asyncio.get_running_loop()
     for socket in listener.sockets:

@@ -73,7 +73,7 @@ def rendered(response: Response, manner: Manner) -> bytes:
             before += f"{line}\r\n"
     if body:
         if manner.encoding:
-            body = _compressed(body, manner.encoding)
+            body = _compress(body, manner.encoding)
             after = f"Content-Encoding: {manner.encoding}\r\nContent-Length: {len(body)}\r\n{after}"
         else:
             after = f"Content-Length: {len(body)}\r\n{after}"
@@ -107,7 +107,7 @@ def http_date(seconds: int) -> str:
     )
 
 
-def _compressed(body: bytes, encoding: str) -> bytes:
+def _compress(body: bytes, encoding: str) -> bytes:
     if encoding == "gzip":
         return zlib.compress(body, _FAST, wbits=31)
     return zlib.compress(body, _FAST)

@@ -62,7 +62,7 @@ def _of_layout(files: Mapping[str, bytes]) -> ArchivedImage:
     while "manifests" in manifest:
         inner = next(iter(_list(manifest, "manifests")), {})
         manifest = _json(_blob(files, str(inner.get("digest", ""))))
-    layers = [str(one.get("digest", "")) for one in _list(manifest, "layers")]
+    layers = [str(text.get("digest", "")) for text in _list(manifest, "layers")]
     facts = _facts(_blob(files, layer) for layer in layers)
     return ArchivedImage(name=name or digest, digest=digest, facts=facts)
 
@@ -94,12 +94,12 @@ def _blob(files: Mapping[str, bytes], digest: str) -> bytes:
 
 def _json(content: bytes) -> dict[str, object]:
     try:
-        found = json.loads(content)
+        data = json.loads(content)
     except ValueError:
-        found = None
-    if not isinstance(found, dict):
+        data = None
+    if not isinstance(data, dict):
         raise CorruptImage("a manifest is no mapping")
-    return found
+    return data
 
 
 def _list(content: Mapping[str, object], name: str) -> list[dict[str, object]]:

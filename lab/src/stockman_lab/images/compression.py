@@ -70,7 +70,7 @@ def _missing(command: str) -> Unpackable:
     )
 
 
-def _gunzipped(content: bytes) -> Iterator[bytes]:
+def _gunzip(content: bytes) -> Iterator[bytes]:
     if not content:
         raise EOFError
     while content:
@@ -84,7 +84,7 @@ def _gunzipped(content: bytes) -> Iterator[bytes]:
         content = unpacker.unused_data.lstrip(b"\x00")
 
 
-def _bunzipped(content: bytes) -> Iterator[bytes]:
+def _bunzip(content: bytes) -> Iterator[bytes]:
     if not content:
         raise EOFError
     while content:
@@ -97,7 +97,7 @@ def _bunzipped(content: bytes) -> Iterator[bytes]:
         content = unpacker.unused_data
 
 
-def _unxzed(content: bytes) -> Iterator[bytes]:
+def _unxz(content: bytes) -> Iterator[bytes]:
     unpacker = lzma.LZMADecompressor()
     yield unpacker.decompress(content, _PIECE)
     while not unpacker.eof:
@@ -106,7 +106,7 @@ def _unxzed(content: bytes) -> Iterator[bytes]:
         yield unpacker.decompress(b"", _PIECE)
 
 
-def _zstd_unpacked(content: bytes) -> Iterator[bytes]:
+def _unzstd(content: bytes) -> Iterator[bytes]:
     if find_spec("compression") is None:
         yield from zstandard.unpacked(content)
         return
@@ -126,8 +126,8 @@ _PACKERS: dict[str, Callable[[bytes], bytes]] = {
     "zst": zstandard.packed,
 }
 _UNPACKERS: dict[str, Callable[[bytes], Iterator[bytes]]] = {
-    "gz": _gunzipped,
-    "bz2": _bunzipped,
-    "xz": _unxzed,
-    "zst": _zstd_unpacked,
+    "gz": _gunzip,
+    "bz2": _bunzip,
+    "xz": _unxz,
+    "zst": _unzstd,
 }

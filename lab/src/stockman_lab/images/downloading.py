@@ -89,7 +89,7 @@ def finished(download: Download, content: bytes, log: Callable[[str], None]) -> 
             raise FetchFailed(wrong)
         log("calculating checksum...OK, checksum verified")
     if download.compression:
-        content, path = _decompressed(download, content, path, log), _unpacked_path(download)
+        content, path = _decompress(download, content, path, log), _path_of_unpacking(download)
     if download.is_image:
         try:
             checked_image(content, path, download.form)
@@ -103,14 +103,12 @@ def _announcement(download: Download) -> str:
     return f"downloading {download.url} to {download.path}"
 
 
-def _unpacked_path(download: Download) -> str:
+def _path_of_unpacking(download: Download) -> str:
     return f"{download.path}.tmp_dcom.{download.pid}"
 
 
-def _decompressed(
-    download: Download, content: bytes, path: str, log: Callable[[str], None]
-) -> bytes:
-    log(f"decompressing {path} to {_unpacked_path(download)}")
+def _decompress(download: Download, content: bytes, path: str, log: Callable[[str], None]) -> bytes:
+    log(f"decompressing {path} to {_path_of_unpacking(download)}")
     try:
         return unpacked(content, download.compression, path, MOST_BYTES)
     except Unpackable as refusal:

@@ -60,10 +60,10 @@ def facts_in(area: bytes) -> ImageFacts | None:
     return _facts(json.loads(text))
 
 
-def _facts(said: object) -> ImageFacts:
-    if not isinstance(said, Mapping):
+def _facts(value: object) -> ImageFacts:
+    if not isinstance(value, Mapping):
         raise CorruptImage("its facts are no mapping")
     try:
-        return ImageFacts(**said)
+        return ImageFacts(**value)
     except TypeError:
         raise CorruptImage("its facts are those of another kind of image") from None

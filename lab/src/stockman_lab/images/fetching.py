@@ -61,14 +61,14 @@ class Fetcher:
                     if reply.status in _MOVED and "location" in reply.headers:
                         url = wget.follows(url, reply)
                         continue
-                    return await self._received(wget, reply)
+                    return await self._receive(wget, reply)
         except Untrusted as error:
             raise wget.untrusted(where, str(error)) from None
         except Trouble as error:
             raise wget.unreached(where, str(error)) from None
         raise wget.gives_up(f"{_MOST_REDIRECTS} redirections exceeded.")
 
-    async def _received(self, wget: _Wget, reply: Reply) -> Fetched:
+    async def _receive(self, wget: _Wget, reply: Reply) -> Fetched:
         wget.answered(reply)
         content = bytearray()
         try:
@@ -110,12 +110,12 @@ def _no_connection(where: Target, error: Trouble) -> QueryFailed:
         why = "Name or service not known"
     else:
         why = str(error)
-    said = f"500 Can't connect to {where.host}:{where.port} ({why})"
-    return QueryFailed(f"invalid server response: '{said}'")
+    text = f"500 Can't connect to {where.host}:{where.port} ({why})"
+    return QueryFailed(f"invalid server response: '{text}'")
 
 
 def _said(url: str, headers: dict[str, str]) -> dict[str, object]:
-    found: dict[str, object] = {}
+    metadata: dict[str, object] = {}
     disposition = headers.get("content-disposition", "")
     named = (
         _QUOTED_NAME.search(disposition)
@@ -123,14 +123,14 @@ def _said(url: str, headers: dict[str, str]) -> dict[str, object]:
         or _LAST_PART.fullmatch(url)
     )
     if named and named[1]:
-        found["filename"] = named[1]
+        metadata["filename"] = named[1]
     size = headers.get("content-length", "0")
     if size.isdigit() and int(size):
-        found["size"] = int(size)
+        metadata["size"] = int(size)
     kind = headers.get("content-type", "").partition(";")[0]
     if kind:
-        found["mimetype"] = kind
-    return found
+        metadata["mimetype"] = kind
+    return metadata
 
 
 class _Wget:

@@ -60,11 +60,11 @@ def target(url: str) -> Target:
         host=host,
         port=_PORTS[parts.scheme] if port is None else port,
         path=path,
-        address=_dialled(host),
+        address=_dial_address(host),
     )
 
 
-def _dialled(host: str) -> str:
+def _dial_address(host: str) -> str:
     if host == _LOCALHOST:
         return _LOCAL_ADDRESS
     return host if _is_address(host) and ip_address(host).is_loopback else ""

@@ -57,7 +57,7 @@ async def open_loopback(question: Question) -> AsyncIterator[Reply]:
     target = question.target
     if not target.is_local:
         raise Trouble("No route to host")
-    reader, writer = await _connected(question)
+    reader, writer = await _connect(question)
     connection = h11.Connection(h11.CLIENT)
     try:
         headers = [
@@ -89,7 +89,7 @@ async def open_loopback(question: Question) -> AsyncIterator[Reply]:
         writer.close()
 
 
-async def _connected(question: Question) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+async def _connect(question: Question) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
     target = question.target
     context = _context(verify=question.verify) if target.scheme == "https" else None
     try:

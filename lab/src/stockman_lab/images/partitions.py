@@ -71,13 +71,13 @@ def _entry(kind: UUID, name: bytes, sectors: tuple[int, int], label: str) -> byt
     return kind.bytes_le + _uuid(name, label).bytes_le + struct.pack("<QQQ", *sectors, 0) + text
 
 
-def _header(here: int, other: int, table: int, disk: UUID, entries: bytes) -> bytes:
-    last = max(here, other) - _TABLE_SECTORS - 1
+def _header(number: int, other: int, table: int, disk: UUID, entries: bytes) -> bytes:
+    last = max(number, other) - _TABLE_SECTORS - 1
 
     def packed(checksum: int) -> bytes:
         return _HEADER.pack(
             *(_SIGNATURE, 0x00010000, _HEADER.size, checksum, 0),
-            *(here, other, _FIRST_USABLE, last, disk.bytes_le),
+            *(number, other, _FIRST_USABLE, last, disk.bytes_le),
             *(table, _ENTRIES, _ENTRY, zlib.crc32(entries)),
         )
 
@@ -91,5 +91,5 @@ def _protective(last: int) -> bytes:
     return _BOOT_CODE.ljust(446, b"\x00") + entry.ljust(64, b"\x00") + _BOOT_SIGNATURE
 
 
-def _uuid(name: bytes, part: str) -> UUID:
-    return UUID(bytes=hashlib.sha256(part.encode() + b":" + name).digest()[:16], version=4)
+def _uuid(name: bytes, text: str) -> UUID:
+    return UUID(bytes=hashlib.sha256(text.encode() + b":" + name).digest()[:16], version=4)

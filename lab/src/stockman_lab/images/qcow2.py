@@ -40,15 +40,17 @@ def qcow2_file(size: int, pieces: Mapping[int, bytes]) -> bytes:
         *(MAGIC, 3, 0, 0, CLUSTER_BITS, size, 0, first_entries, first_at * CLUSTER),
         *(CLUSTER, table_clusters, 0, 0, 0, 0, 0, 4, _LONG_HEADER),
     )
-    parts = [
-        _filled(header, 1),
-        _filled(_numbers(range(blocks_at, blocks_at + blocks * CLUSTER, CLUSTER)), table_clusters),
-        _filled(struct.pack(">H", 1) * total, blocks),
-        _filled(_first_table(seconds, seconds_at, first_entries), first_clusters),
+    rows = [
+        _fill_clusters(header, 1),
+        _fill_clusters(
+            _numbers(range(blocks_at, blocks_at + blocks * CLUSTER, CLUSTER)), table_clusters
+        ),
+        _fill_clusters(struct.pack(">H", 1) * total, blocks),
+        _fill_clusters(_first_table(seconds, seconds_at, first_entries), first_clusters),
         *(_second_table(second, datas) for second in seconds),
         *(clusters[number] for number in sorted(clusters)),
     ]
-    return b"".join(parts)
+    return b"".join(rows)
 
 
 def _clusters(size: int, pieces: Mapping[int, bytes]) -> dict[int, bytes]:
@@ -98,5 +100,5 @@ def _numbers(values: Iterable[int]) -> bytes:
     return b"".join(struct.pack(">Q", value) for value in values)
 
 
-def _filled(content: bytes, clusters: int) -> bytes:
+def _fill_clusters(content: bytes, clusters: int) -> bytes:
     return content.ljust(clusters * CLUSTER, b"\x00")

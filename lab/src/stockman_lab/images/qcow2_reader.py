@@ -114,17 +114,17 @@ def _cluster(content: bytes, header: Header, number: int) -> bytes:
         return b""
     word = _entry(content, table + entry * header.entry_size)
     if word & _COMPRESSED:
-        return _inflated(content, word, header.cluster_bits)
+        return _inflate(content, word, header.cluster_bits)
     place = word & _OFFSET
     if not place or (word & _ZERO and header.entry_size == 8):
         return b""
     return _slice(content, place, size, may_be_short=True)
 
 
-def _inflated(content: bytes, word: int, bits: int) -> bytes:
+def _inflate(content: bytes, number: int, bits: int) -> bytes:
     split = 62 - (bits - 8)
-    place = word & ((1 << split) - 1)
-    sectors = (word >> split) & ((1 << (bits - 8)) - 1)
+    place = number & ((1 << split) - 1)
+    sectors = (number >> split) & ((1 << (bits - 8)) - 1)
     packed = _slice(content, place, (sectors + 1) * 512 - place % 512, may_be_short=True)
     try:
         return zlib.decompressobj(-15).decompress(packed, 1 << bits)
@@ -132,12 +132,12 @@ def _inflated(content: bytes, word: int, bits: int) -> bytes:
         raise CorruptImage("a compressed cluster cannot be unpacked") from None
 
 
-def _entry(content: bytes, place: int) -> int:
-    return int.from_bytes(_slice(content, place, 8), "big")
+def _entry(content: bytes, number: int) -> int:
+    return int.from_bytes(_slice(content, number, 8), "big")
 
 
-def _slice(content: bytes, place: int, length: int, *, may_be_short: bool = False) -> bytes:
-    found = content[place : place + length]
+def _slice(content: bytes, number: int, length: int, *, may_be_short: bool = False) -> bytes:
+    found = content[number : number + length]
     if not found or (len(found) < length and not may_be_short):
         raise CorruptImage(f"it ends at byte {len(content)}, in the middle")
     return found

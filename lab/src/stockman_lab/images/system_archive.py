@@ -84,27 +84,27 @@ def system_archive(identity: str, version: str, compression: str = "gz") -> byte
 
 def archived_system(content: bytes, compression: str) -> ArchivedSystem:
     """The system in an archive, packed as gz, bz2, xz or zst or not at all; raises `NoArchive`."""
-    found = ArchivedSystem()
+    archived_system = ArchivedSystem()
     try:
         stream = _Stream(pieces(content, compression)) if compression else io.BytesIO(content)
         with tarfile.open(fileobj=stream, mode="r|") as archive:
-            _look_through(archive, found)
+            _look_through(archive, archived_system)
     except (
         *(tarfile.TarError, OSError, EOFError, UnicodeDecodeError, ValueError),
         *(zlib.error, lzma.LZMAError, zstandard.DamagedFrame, zstandard.NeedsLibrary),
     ) as error:
         raise NoArchive(str(error)) from None
-    return found
+    return archived_system
 
 
-def _look_through(archive: tarfile.TarFile, found: ArchivedSystem) -> None:
+def _look_through(archive: tarfile.TarFile, archived_system: ArchivedSystem) -> None:
     for member in archive:
         name = member.name.removeprefix("./").strip("/")
-        found.files.add(name)
+        archived_system.files.add(name)
         if name in _RELEASE_FILES and member.isfile() and member.size <= _LARGEST_RELEASE:
             file = archive.extractfile(member)
             if file is not None:
-                found.release = _settings(file.read().decode())
+                archived_system.release = _settings(file.read().decode())
                 return
 
 

@@ -29,7 +29,7 @@ def packed(content: bytes) -> bytes:
     head = MAGIC + bytes((0xC0 | _ONE_SEGMENT,)) + len(content).to_bytes(8, "little")
     last = len(blocks) - 1
     return head + b"".join(
-        _packed_block(block, is_last=number == last) for number, block in enumerate(blocks)
+        _pack_block(block, is_last=number == last) for number, block in enumerate(blocks)
     )
 
 
@@ -58,7 +58,7 @@ def unpacked(content: bytes) -> Iterator[bytes]:
         place += 4 if flags & _CHECKSUM else 0
 
 
-def _packed_block(block: bytes, *, is_last: bool) -> bytes:
+def _pack_block(block: bytes, *, is_last: bool) -> bytes:
     repeated = len(block) > 1 and block.count(block[:1]) == len(block)
     kind = _REPEATED if repeated else _STORED
     head = len(block) << 3 | kind << 1 | is_last

@@ -64,9 +64,9 @@ class ObjectsApi:
         }
         fault = self._faults.due(Point.OBJECTS, self._now(), facts)
         signed = Signed(method=request.method, path=path, query=pairs, headers=request.headers)
-        return told(fault, lambda: self._made(request, signed, fault), self._refused)
+        return told(fault, lambda: self._made(request, signed, fault), self._error_response)
 
-    def _refused(self, status: int, text: str) -> Response:
+    def _error_response(self, status: int, text: str) -> Response:
         code = {503: "SlowDown", 429: "TooManyRequests"}.get(status, "InternalError")
         return self._error(ObjectsError(status, code, text), "/")
 
@@ -82,24 +82,24 @@ class ObjectsApi:
         try:
             who = caller(self._buckets.state, signed, self._clock() + timedelta(seconds=late))
             bucket, _, key = signed.path.removeprefix("/").partition("/")
-            asked = Asked(request, bucket, key, dict(signed.query), who)
-            asked.content = content_of(who, request.headers, request.body)
+            incoming = Asked(request, bucket, key, dict(signed.query), who)
+            incoming.content = content_of(who, request.headers, request.body)
             if fault is not None and effect is Effect.CORRUPT and request.method == "PUT":
-                asked.spoiled = damaged(asked.content, fault.message)
-            return self._carried_out(asked)
+                incoming.spoiled = damaged(incoming.content, fault.message)
+            return self._perform(incoming)
         except ObjectsError as error:
             return self._error(error, signed.path)
 
-    def _carried_out(self, asked: Asked) -> Response:
-        if _UNKNOWN & asked.query.keys():
+    def _perform(self, incoming: Asked) -> Response:
+        if _UNKNOWN & incoming.query.keys():
             raise not_implemented()
-        if not asked.bucket:
-            return all_buckets(self._buckets, asked)
-        if not asked.key:
-            return bucket_answer(self._buckets, asked)
-        if "uploads" in asked.query or "uploadId" in asked.query:
-            return upload_answer(self._buckets, asked)
-        return object_answer(self._buckets, asked)
+        if not incoming.bucket:
+            return all_buckets(self._buckets, incoming)
+        if not incoming.key:
+            return bucket_answer(self._buckets, incoming)
+        if "uploads" in incoming.query or "uploadId" in incoming.query:
+            return upload_answer(self._buckets, incoming)
+        return object_answer(self._buckets, incoming)
 
 
 def _operation(method: str, key: str, query: dict[str, str]) -> str:

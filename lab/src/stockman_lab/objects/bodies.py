@@ -60,23 +60,23 @@ def _pieces(caller: Caller, body: bytes) -> tuple[bytes, dict[str, str]]:
         if len(piece) != size:
             raise _incomplete()
         if head[2] is not None:
-            given = head[2].decode()
+            text = head[2].decode()
             wanted = chunk_signature(caller.secret, caller.scope, previous, piece)
-            if not hmac.compare_digest(wanted.encode(), given.encode()):
+            if not hmac.compare_digest(wanted.encode(), text.encode()):
                 raise mismatch()
-            previous = given
+            previous = text
         elif caller.payload != _UNSIGNED_TRAILER:
             raise mismatch()
         at += size
         if size == 0:
-            return bytes(found), _signed_trailers(caller, previous, body[at:])
+            return bytes(found), _trailer_signatures(caller, previous, body[at:])
         found += piece
         if body[at : at + 2] != b"\r\n":
             raise _incomplete()
         at += 2
 
 
-def _signed_trailers(caller: Caller, previous: str, text: bytes) -> dict[str, str]:
+def _trailer_signatures(caller: Caller, previous: str, text: bytes) -> dict[str, str]:
     trailers = _trailers(text)
     if caller.payload == _SIGNED_TRAILER:
         trailer = trailers.pop(_TRAILER_SIGNATURE, "")

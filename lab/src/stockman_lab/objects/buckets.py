@@ -141,8 +141,8 @@ class Buckets:
             raise no_key()
         return stored_object
 
-    def content(self, there: StoredObject) -> bytes:
-        return self._blobs.get(there.blob)
+    def content(self, stored_object: StoredObject) -> bytes:
+        return self._blobs.get(stored_object.blob)
 
     def delete(self, name: str, key: str) -> None:
         """Take an object away; one that is not there is as good as gone."""
@@ -217,22 +217,22 @@ class Buckets:
         return part
 
     def complete(
-        self, name: str, upload: str, key: str, wanted: list[tuple[int, str]], new: NewObject
+        self, name: str, upload: str, key: str, rows: list[tuple[int, str]], new: NewObject
     ) -> StoredObject:
         """Make an object of parts, in the order that is asked for."""
         found = self.upload(name, upload, key)
         bucket = self.bucket(name)
         self._check_conditions(bucket, key, new)
-        if not wanted or [one for one, _ in wanted] != sorted({one for one, _ in wanted}):
+        if not rows or [one for one, _ in rows] != sorted({one for one, _ in rows}):
             raise invalid("The list of parts was not in ascending order.", "InvalidPartOrder")
         parts = []
-        for place, (number, etag) in enumerate(wanted):
+        for place, (number, etag) in enumerate(rows):
             part = found.parts.get(number)
             if part is None:
                 raise no_part(upload, number, etag)
             if part.etag != etag.strip('"'):
                 raise no_part(upload, number, f'"{part.etag}"')
-            if place < len(wanted) - 1 and part.size < _LEAST_PART:
+            if place < len(rows) - 1 and part.size < _LEAST_PART:
                 raise invalid(
                     "Your proposed upload is smaller than the minimum allowed size",
                     "EntityTooSmall",
@@ -240,8 +240,8 @@ class Buckets:
                     MinSizeAllowed=str(_LEAST_PART),
                 )
             parts.append(part)
-        content = b"".join(self._blobs.get(part.blob) for part in parts)
-        tags = b"".join(bytes.fromhex(part.etag) for part in parts)
+        content = b"".join(self._blobs.get(section.blob) for section in parts)
+        tags = b"".join(bytes.fromhex(section.etag) for section in parts)
         etag = f"{_md5(tags)}-{len(parts)}"
         new_object = NewObject(
             content=content, content_type=found.content_type, metadata=found.metadata

@@ -59,15 +59,15 @@ def caller(state: ObjectsState, request: Signed, now: datetime) -> Caller:
 
 
 def _by_header(state: ObjectsState, request: Signed, authorization: str, now: datetime) -> Caller:
-    parts = dict(
-        part.strip().partition("=")[::2]
-        for part in authorization.removeprefix(ALGORITHM).split(",")
+    values = dict(
+        text.strip().partition("=")[::2]
+        for text in authorization.removeprefix(ALGORITHM).split(",")
     )
     try:
         credential, names, given = (
-            parts["Credential"],
-            parts["SignedHeaders"].split(";"),
-            parts["Signature"],
+            values["Credential"],
+            values["SignedHeaders"].split(";"),
+            values["Signature"],
         )
     except KeyError:
         raise invalid(
@@ -154,6 +154,6 @@ def _check_moment(moment: str, now: datetime) -> None:
         )
 
 
-def _compare(wanted: str, given: str) -> None:
-    if not hmac.compare_digest(wanted.encode(), given.encode()):
+def _compare(wanted: str, text: str) -> None:
+    if not hmac.compare_digest(wanted.encode(), text.encode()):
         raise mismatch()

@@ -9,34 +9,34 @@ from stockman_lab.objects.refusals import not_allowed, not_implemented
 from stockman_lab.objects.xml import Member, local_name, malformed, read, texts
 
 
-def upload_answer(buckets: Buckets, asked: Asked) -> Response:
+def upload_answer(buckets: Buckets, incoming: Asked) -> Response:
     """What is answered to a request for an upload of an object."""
-    upload = asked.query.get("uploadId", "")
-    match asked.method:
-        case "POST" if "uploads" in asked.query:
-            begun = buckets.begin(asked.bucket, asked.key, asked.new)
-            rows = [("Bucket", asked.bucket), ("Key", asked.key), ("UploadId", begun)]
+    upload = incoming.query.get("uploadId", "")
+    match incoming.method:
+        case "POST" if "uploads" in incoming.query:
+            begun = buckets.begin(incoming.bucket, incoming.key, incoming.new)
+            rows = [("Bucket", incoming.bucket), ("Key", incoming.key), ("UploadId", begun)]
             return answered("InitiateMultipartUploadResult", rows)
         case "PUT":
-            if asked.header("x-amz-copy-source"):
+            if incoming.header("x-amz-copy-source"):
                 raise not_implemented()
-            number = asked.number("partNumber", 0)
-            part = buckets.put_part(asked.bucket, upload, asked.key, number, asked.new)
+            number = incoming.number("partNumber", 0)
+            part = buckets.put_part(incoming.bucket, upload, incoming.key, number, incoming.new)
             return Response(200, headers={"ETag": f'"{part.etag}"'})
         case "POST":
-            return _complete(buckets, asked, upload)
+            return _complete(buckets, incoming, upload)
         case "DELETE":
-            buckets.upload(asked.bucket, upload, asked.key)
-            buckets.abort(asked.bucket, upload)
+            buckets.upload(incoming.bucket, upload, incoming.key)
+            buckets.abort(incoming.bucket, upload)
             return Response(204)
         case "GET":
-            return _list_parts(buckets, asked, upload)
+            return _list_parts(buckets, incoming, upload)
     raise not_allowed()
 
 
-def _complete(buckets: Buckets, asked: Asked, upload: str) -> Response:
+def _complete(buckets: Buckets, incoming: Asked, upload: str) -> Response:
     wanted = []
-    for element in read(asked.content, "CompleteMultipartUpload"):
+    for element in read(incoming.content, "CompleteMultipartUpload"):
         row = texts(element)
         number = row.get("PartNumber", "")
         if local_name(element) != "Part" or not number.isdecimal() or len(number) > 5:
@@ -44,22 +44,22 @@ def _complete(buckets: Buckets, asked: Asked, upload: str) -> Response:
         wanted.append((int(number), row.get("ETag", "")))
     if not wanted:
         raise malformed()
-    complete = buckets.complete(asked.bucket, upload, asked.key, wanted, asked.new)
-    place = f"http://{asked.header('host')}/{asked.bucket}/{asked.key}"
-    rows: list[Member] = [("Location", place), ("Bucket", asked.bucket), ("Key", asked.key)]
+    complete = buckets.complete(incoming.bucket, upload, incoming.key, wanted, incoming.new)
+    text = f"http://{incoming.header('host')}/{incoming.bucket}/{incoming.key}"
+    rows: list[Member] = [("Location", text), ("Bucket", incoming.bucket), ("Key", incoming.key)]
     return answered("CompleteMultipartUploadResult", [*rows, ("ETag", f'"{complete.etag}"')])
 
 
-def list_uploads(buckets: Buckets, asked: Asked) -> Response:
+def list_uploads(buckets: Buckets, incoming: Asked) -> Response:
     """Uploads of a bucket that are not finished, page by page."""
-    query = asked.query
+    query = incoming.query
     if query.get("delimiter"):
         raise not_implemented()
-    prefix, most = query.get("prefix", ""), min(asked.number("max-uploads", MOST), MOST)
+    prefix, most = query.get("prefix", ""), min(incoming.number("max-uploads", MOST), MOST)
     after = query.get("key-marker", ""), query.get("upload-id-marker", "")
     found = sorted(
         (one.key, upload, one.started_at)
-        for upload, one in buckets.bucket(asked.bucket).uploads.items()
+        for upload, one in buckets.bucket(incoming.bucket).uploads.items()
         if one.key.startswith(prefix) and _is_behind((one.key, upload), after)
     )
     page = found[:most]
@@ -76,7 +76,7 @@ def list_uploads(buckets: Buckets, asked: Asked) -> Response:
         for key, upload, started_at in page
     ]
     head: list[Member] = [
-        ("Bucket", asked.bucket),
+        ("Bucket", incoming.bucket),
         ("KeyMarker", after[0]),
         ("UploadIdMarker", after[1]),
         ("Prefix", prefix),
@@ -88,14 +88,17 @@ def list_uploads(buckets: Buckets, asked: Asked) -> Response:
     return answered("ListMultipartUploadsResult", [*head, *rows])
 
 
-def _is_behind(place: tuple[str, str], after: tuple[str, str]) -> bool:
+def _is_behind(rows: tuple[str, str], after: tuple[str, str]) -> bool:
     """Whether an upload comes after a marker; one without an id is behind all of its key."""
-    return place > after if after[1] else place[0] > after[0]
+    return rows > after if after[1] else rows[0] > after[0]
 
 
-def _list_parts(buckets: Buckets, asked: Asked, upload: str) -> Response:
-    found = buckets.upload(asked.bucket, upload, asked.key)
-    most, after = min(asked.number("max-parts", MOST), MOST), asked.number("part-number-marker", 0)
+def _list_parts(buckets: Buckets, incoming: Asked, upload: str) -> Response:
+    found = buckets.upload(incoming.bucket, upload, incoming.key)
+    most, after = (
+        min(incoming.number("max-parts", MOST), MOST),
+        incoming.number("part-number-marker", 0),
+    )
     numbers = [number for number in sorted(found.parts) if number > after]
     page = numbers[:most]
     rows: list[Member] = []
@@ -109,8 +112,8 @@ def _list_parts(buckets: Buckets, asked: Asked, upload: str) -> Response:
         ]
         rows.append(("Part", row))
     head: list[Member] = [
-        ("Bucket", asked.bucket),
-        ("Key", asked.key),
+        ("Bucket", incoming.bucket),
+        ("Key", incoming.key),
         ("UploadId", upload),
         ("StorageClass", "STANDARD"),
         ("PartNumberMarker", after),

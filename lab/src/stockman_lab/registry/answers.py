@@ -28,8 +28,8 @@ class RegistryError(Exception):
 
 def error(status: int, message: str, code: str = "") -> Response:
     """An error; without a code, the one that belongs to the status."""
-    found = {"code": code or _code(status), "message": message}
-    return Response(status, headers=_headers(JSON), body=_json({"errors": [found]}))
+    error = {"code": code or _code(status), "message": message}
+    return Response(status, headers=_headers(JSON), body=_json({"errors": [error]}))
 
 
 def content(

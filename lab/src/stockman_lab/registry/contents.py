@@ -95,12 +95,12 @@ class Contents:
             code = "MANIFEST_UNKNOWN" if refusal.status == _MISSING else "MANIFEST_INVALID"
             raise RegistryError(refusal.status, code, refusal.text) from None
 
-    def _kept(self, made: Published) -> Manifest:
-        for image in made.images:
+    def _kept(self, published: Published) -> Manifest:
+        for image in published.images:
             manifest = Manifest(content=image.manifest, media_type=MANIFEST)
             self._manifests[manifest.digest] = manifest
             self._blobs.update(image.blobs)
-        index = Manifest(content=made.index, media_type=INDEX)
+        index = Manifest(content=published.index, media_type=INDEX)
         self._manifests[index.digest] = index
         return index
 

@@ -106,7 +106,7 @@ def _installers(
     factory: FactoryState, found: re.Match[str], version: str, twist: Twist
 ) -> Published:
     orders = [_order(factory, found, version, architecture) for architecture in twist.architectures]
-    facts = [facts_of(factory, one) for one in orders]
+    facts = [facts_of(factory, order) for order in orders]
     return Published(images=tuple(_image(fact, "installer", twist) for fact in facts))
 
 
@@ -135,7 +135,7 @@ def _is_upstream(repository: str, tag: str) -> bool:
 
 def _built(facts: ImageFacts, title: str, twist: Twist) -> Published:
     replaces = [replace(facts, architecture=architecture) for architecture in twist.architectures]
-    return Published(images=tuple(_image(one, title, twist) for one in replaces))
+    return Published(images=tuple(_image(replace, title, twist) for replace in replaces))
 
 
 def _image(facts: ImageFacts, title: str, twist: Twist) -> ContainerImage:

@@ -74,18 +74,18 @@ def pull(
 class _Pulling:
     """One pull on its way."""
 
-    def __init__(self, registry: Registry, name: str, wanted: Reference, client: str) -> None:
+    def __init__(self, registry: Registry, name: str, reference: Reference, client: str) -> None:
         self._registry = registry
         self._name = name
-        self._wanted = wanted
+        self._wanted = reference
         self._client = client
         self.seconds = 0.0
 
     def image(self, architecture: str) -> PulledImage:
-        digest = self._resolved()
+        digest = self._resolve()
         manifest = self._chosen(digest, architecture)
         config = self._blob(manifest.get("config"), "config")
-        layers = [self._blob(one, "layer") for one in _list(manifest.get("layers"))]
+        layers = [self._blob(text, "layer") for text in _list(manifest.get("layers"))]
         said = _object(config)
         try:
             facts = next((one for one in map(layer_facts, layers) if one is not None), None)
@@ -105,13 +105,15 @@ class _Pulling:
             seconds=self.seconds,
         )
 
-    def _resolved(self) -> str:
+    def _resolve(self) -> str:
         asked = self._wanted.asked
         answer = self._answer("HEAD", "manifests", asked)
         if answer.status == HTTPStatus.NOT_FOUND:
-            raise self._unresolved(f"{self._name}: not found")
+            raise self._resolution_failure(f"{self._name}: not found")
         if answer.status != HTTPStatus.OK:
-            raise self._unresolved(self._unexpected("HEAD", "manifests", asked, answer.status))
+            raise self._resolution_failure(
+                self._unexpected_status("HEAD", "manifests", asked, answer.status)
+            )
         return answer.headers["Docker-Content-Digest"]
 
     def _chosen(self, digest: str, architecture: str) -> dict[str, object]:
@@ -119,10 +121,10 @@ class _Pulling:
         chosen = _object(self._content("manifests", digest, "manifest"))
         if "manifests" not in chosen:
             return chosen
-        for one in _list(chosen["manifests"]):
-            platform = one.get("platform")
+        for text in _list(chosen["manifests"]):
+            platform = text.get("platform")
             if isinstance(platform, dict) and platform.get("architecture") == architecture:
-                return _object(self._content("manifests", str(one.get("digest", "")), "manifest"))
+                return _object(self._content("manifests", str(text.get("digest", "")), "manifest"))
         raise _Stopped("no match for platform in manifest: not found")
 
     def _blob(self, descriptor: object, kind: str) -> bytes:
@@ -132,7 +134,7 @@ class _Pulling:
     def _content(self, where: str, digest: str, kind: str) -> bytes:
         answer = self._answer("GET", where, digest)
         if answer.status != HTTPStatus.OK:
-            text = self._unexpected("GET", where, digest, answer.status)
+            text = self._unexpected_status("GET", where, digest, answer.status)
             if answer.status == HTTPStatus.NOT_FOUND:
                 url = self._wanted.url(where, digest)
                 text = f"content at {url} not found: not found"
@@ -149,32 +151,32 @@ class _Pulling:
             )
         return answer.body
 
-    def _answer(self, method: str, where: str, what: str) -> Response:
-        path = f"/v2/{self._wanted.repository}/{where}/{what}"
+    def _answer(self, method: str, where: str, text: str) -> Response:
+        path = f"/v2/{self._wanted.repository}/{where}/{text}"
         answer = self._registry.answer(Ask(path=path, method=method, client=self._client))
         self.seconds += answer.seconds
         if isinstance(answer.outcome, Response):
             return answer.outcome
-        broken = self._broken(method, where, what, answer)
+        broken = self._broken(method, where, text, answer)
         if method == "HEAD":
-            raise self._unresolved(broken)
+            raise self._resolution_failure(broken)
         raise _Stopped(f"{_COPYING}: {broken}")
 
-    def _broken(self, method: str, where: str, what: str, found: Told) -> str:
+    def _broken(self, method: str, where: str, what: str, answer: Told) -> str:
         url = self._wanted.url(where, what)
-        asked = f'failed to do request: {method.capitalize()} "{url}"'
-        if isinstance(found.outcome, Hang):
+        text = f'failed to do request: {method.capitalize()} "{url}"'
+        if isinstance(answer.outcome, Hang):
             self.seconds += _TIMEOUT
-            return f"{asked}: net/http: timeout awaiting response headers"
-        if isinstance(found.outcome, Cut) and found.is_refused:
-            return f"{asked}: dial tcp 127.0.0.1:443: connect: connection refused"
-        return f"{asked}: EOF"
+            return f"{text}: net/http: timeout awaiting response headers"
+        if isinstance(answer.outcome, Cut) and answer.is_refused:
+            return f"{text}: dial tcp 127.0.0.1:443: connect: connection refused"
+        return f"{text}: EOF"
 
-    def _unexpected(self, method: str, where: str, what: str, status: int) -> str:
-        url = self._wanted.url(where, what)
+    def _unexpected_status(self, method: str, where: str, text: str, status: int) -> str:
+        url = self._wanted.url(where, text)
         return f"unexpected status from {method} request to {url}: {status} {words(status)}"
 
-    def _unresolved(self, why: str) -> _Stopped:
+    def _resolution_failure(self, why: str) -> _Stopped:
         return _Stopped(f'failed to resolve reference "{self._name}": {why}')
 
 
@@ -184,7 +186,7 @@ def _list(value: object) -> list[dict[str, object]]:
 
 def _object(body: bytes) -> dict[str, object]:
     try:
-        found = json.loads(body)
+        data = json.loads(body)
     except ValueError:
-        found = {}
-    return found if isinstance(found, dict) else {}
+        data = {}
+    return data if isinstance(data, dict) else {}

@@ -131,8 +131,8 @@ def _put(state: RegistryState, repository: str, digest: str, content: bytes) -> 
 
 
 def _taken(repository: str, digest: str) -> Response:
-    place = f"/v2/{repository}/blobs/{digest}"
-    return done(201, {"Location": place, "Docker-Content-Digest": digest})
+    text = f"/v2/{repository}/blobs/{digest}"
+    return done(201, {"Location": text, "Docker-Content-Digest": digest})
 
 
 def _going_on(repository: str, name: str, content: bytes) -> Response:
@@ -155,8 +155,8 @@ def _check_place(repository: str) -> None:
         raise RegistryError(405, "UNSUPPORTED", "the operation is unsupported")
 
 
-def _check_parts(state: RegistryState, place: Repository, said: dict[str, object]) -> None:
-    config, layers, manifests = (said.get(one) for one in ("config", "layers", "manifests"))
+def _check_parts(state: RegistryState, repository: Repository, manifest: dict[str, object]) -> None:
+    config, layers, manifests = (manifest.get(one) for one in ("config", "layers", "manifests"))
     blobs = [config, *(layers if isinstance(layers, list) else ())]
     for blob in blobs:
         digest = blob.get("digest", "") if isinstance(blob, dict) else ""
@@ -165,16 +165,16 @@ def _check_parts(state: RegistryState, place: Repository, said: dict[str, object
             raise RegistryError(_MISSING, "MANIFEST_BLOB_UNKNOWN", text)
     for blob in manifests if isinstance(manifests, list) else ():
         digest = blob.get("digest", "") if isinstance(blob, dict) else ""
-        if digest not in place.manifests:
+        if digest not in repository.manifests:
             text = f"manifest unknown: {digest}"
             raise RegistryError(_MISSING, "MANIFEST_BLOB_UNKNOWN", text)
 
 
 def _object(body: bytes) -> dict[str, object]:
     try:
-        found = json.loads(body)
+        data = json.loads(body)
     except (ValueError, RecursionError):
-        found = None
-    if not isinstance(found, dict) or found.get("schemaVersion") != 2:
+        data = None
+    if not isinstance(data, dict) or data.get("schemaVersion") != 2:
         raise RegistryError(_BAD, "MANIFEST_INVALID", "manifest invalid")
-    return found
+    return data

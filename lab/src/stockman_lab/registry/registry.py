@@ -88,25 +88,25 @@ class Registry:
                 return error(404, "404 page not found", "UNSUPPORTED")
             if not NAME.fullmatch(found["name"]):
                 raise RegistryError(400, "NAME_INVALID", "invalid repository name")
-            return self._routed(ask, found["name"], found["kind"], found["rest"], fault)
+            return self._route(ask, found["name"], found["kind"], found["rest"], fault)
         except RegistryError as refusal:
             return refusal.response
 
-    def _routed(self, ask: Ask, name: str, kind: str, rest: str, fault: Fault | None) -> Response:
+    def _route(self, ask: Ask, name: str, kind: str, text: str, fault: Fault | None) -> Response:
         reads = ask.method in ("GET", "HEAD")
         if kind == "manifests":
-            return self._manifest(ask, name, rest, fault)
-        if kind == "tags" and rest == "list" and reads:
+            return self._manifest(ask, name, text, fault)
+        if kind == "tags" and text == "list" and reads:
             return self._tags(name, parse_qs(ask.query))
         if kind == "referrers" and reads:
-            return document(pushing.referrers(self._state, name, rest), INDEX)
-        if kind == "blobs" and rest.startswith("uploads/"):
-            return self._upload(ask, name, rest.removeprefix("uploads/"))
+            return document(pushing.referrers(self._state, name, text), INDEX)
+        if kind == "blobs" and text.startswith("uploads/"):
+            return self._upload(ask, name, text.removeprefix("uploads/"))
         if kind == "blobs" and reads:
-            if not DIGEST.fullmatch(rest):
+            if not DIGEST.fullmatch(text):
                 raise RegistryError(400, "DIGEST_INVALID", "invalid digest")
-            return content(self._contents.blob(name, rest), _BYTES, rest)
-        raise _unsupported()
+            return content(self._contents.blob(name, text), _BYTES, text)
+        raise _unsupported_error()
 
     def _manifest(self, ask: Ask, name: str, reference: str, fault: Fault | None) -> Response:
         if ask.method == "PUT":
@@ -115,8 +115,8 @@ class Registry:
         if ask.method == "DELETE":
             return pushing.remove_manifest(self._state, name, reference)
         if ask.method not in ("GET", "HEAD"):
-            raise _unsupported()
-        tag, twist = _twisted(reference, fault)
+            raise _unsupported_error()
+        tag, twist = _twist(reference, fault)
         manifest = self._contents.manifest(name, tag, twist)
         return content(manifest.content, manifest.media_type, manifest.digest)
 
@@ -143,10 +143,10 @@ class Registry:
         if ask.method == "PUT" and upload:
             digest = query.get("digest", [""])[0]
             return pushing.finish(self._state, name, upload, digest, ask.body)
-        raise _unsupported()
+        raise _unsupported_error()
 
 
-def _twisted(reference: str, fault: Fault | None) -> tuple[str, Twist]:
+def _twist(reference: str, fault: Fault | None) -> tuple[str, Twist]:
     """What is looked for instead of what was asked for."""
     if fault is None or DIGEST.fullmatch(reference):
         return reference, PLAIN
@@ -159,5 +159,5 @@ def _twisted(reference: str, fault: Fault | None) -> tuple[str, Twist]:
     return reference, PLAIN
 
 
-def _unsupported() -> RegistryError:
+def _unsupported_error() -> RegistryError:
     return RegistryError(405, "UNSUPPORTED", "the operation is unsupported")

@@ -175,12 +175,12 @@ class HostFiles:
         if not self.facts(path).is_folder:
             raise FileTrouble(NO_FOLDER)
         prefix = path.rstrip("/") + "/"
-        found = {
+        rows = {
             one.removeprefix(prefix).split("/")[0]
             for one in (*self._paths(), *self._folders())
             if one.startswith(prefix)
         }
-        return sorted(found - {""})
+        return sorted(rows - {""})
 
     def read(self, path: str) -> bytes:
         """The bytes of a file."""
@@ -281,7 +281,7 @@ class HostFiles:
             for content in _CONTENTS:
                 prefix = f"{folder_of(storage, content)}/"
                 if path.startswith(prefix):
-                    found = self._named(storage, f"{content}/{path.removeprefix(prefix)}")
+                    found = self._place_named(storage, f"{content}/{path.removeprefix(prefix)}")
                     if found is not None:
                         return found
             prefix = f"{folder_of(storage, 'images')}/"
@@ -289,7 +289,7 @@ class HostFiles:
                 return self._image(storage, path.removeprefix(prefix))
         return None
 
-    def _named(self, storage: Storage, name: str) -> _Place | None:
+    def _place_named(self, storage: Storage, name: str) -> _Place | None:
         try:
             parsed = parse_volume_name(storage.type, name)
         except FormatError:

@@ -146,22 +146,22 @@ class HostServer(asyncssh.SSHServer):
 
 async def listening(console: Console, accepting: socket, seen: Callable[[str], None]) -> Listening:
     """A server on a socket that listens already."""
-    found = Listening(console, seen)
+    listening = Listening(console, seen)
     cluster = console.api.cluster
     key = host_key(cluster.state, console.host, cluster.around.dice.seed)
-    found.acceptor = await asyncssh.listen(
+    listening.acceptor = await asyncssh.listen(
         sock=accepting,
-        server_factory=lambda: HostServer(found),
+        server_factory=lambda: HostServer(listening),
         server_host_keys=[asyncssh.import_private_key(key.private)],
-        process_factory=found.handle,
-        sftp_factory=found.sftp,
+        process_factory=listening.handle,
+        sftp_factory=listening.sftp,
         encoding=None,
         line_editor=False,
         agent_forwarding=False,
         config=None,
         server_version=_VERSIONS[cluster.state.profile],
     )
-    return found
+    return listening
 
 
 async def _all(process: asyncssh.SSHServerProcess[bytes]) -> bytes:

@@ -90,10 +90,10 @@ class HostSftp(asyncssh.SFTPServer):
             self._files.write(name, self._files.read(name))
 
     def read(self, file_obj: object, offset: int, size: int) -> bytes:
-        return bytes(_opened(file_obj).content[offset : offset + size])
+        return bytes(_open_file(file_obj).content[offset : offset + size])
 
     def write(self, file_obj: object, offset: int, data: bytes) -> int:
-        opened = _opened(file_obj)
+        opened = _open_file(file_obj)
         if not opened.may_write:
             raise asyncssh.SFTPPermissionDenied(DENIED)
         start = len(opened.content) if opened.appends else offset
@@ -106,13 +106,13 @@ class HostSftp(asyncssh.SFTPServer):
         return len(data)
 
     def close(self, file_obj: object) -> None:
-        opened = _opened(file_obj)
+        opened = _open_file(file_obj)
         self._flush(opened)
         if opened in self._open:
             self._open.remove(opened)
 
     def fsync(self, file_obj: object) -> None:
-        self._flush(_opened(file_obj))
+        self._flush(_open_file(file_obj))
 
     def exit(self) -> None:
         self._open.clear()
@@ -137,7 +137,7 @@ class HostSftp(asyncssh.SFTPServer):
         return await self.stat(path)
 
     def fstat(self, file_obj: object) -> asyncssh.SFTPAttrs:
-        opened = _opened(file_obj)
+        opened = _open_file(file_obj)
         self._flush(opened)
         return self._attributes(opened.path) if opened.is_real else asyncssh.SFTPAttrs()
 
@@ -148,7 +148,7 @@ class HostSftp(asyncssh.SFTPServer):
         await self.setstat(path, attrs)
 
     def fsetstat(self, file_obj: object, attrs: asyncssh.SFTPAttrs) -> None:
-        opened = _opened(file_obj)
+        opened = _open_file(file_obj)
         if attrs.size is not None and opened.may_write:
             del opened.content[attrs.size :]
             opened.content += bytes(max(attrs.size - len(opened.content), 0))
@@ -184,10 +184,10 @@ class HostSftp(asyncssh.SFTPServer):
     def _rows(self, name: str) -> list[asyncssh.SFTPName]:
         return [
             asyncssh.SFTPName(
-                one.encode("utf-8", "surrogateescape"),
-                attrs=self._attributes(posixpath.join(name, one)),
+                text.encode("utf-8", "surrogateescape"),
+                attrs=self._attributes(posixpath.join(name, text)),
             )
-            for one in (".", "..", *self._files.listed(name))
+            for text in (".", "..", *self._files.listed(name))
         ]
 
     async def mkdir(self, path: bytes, attrs: asyncssh.SFTPAttrs) -> None:
@@ -219,35 +219,35 @@ class HostSftp(asyncssh.SFTPServer):
         self, path: bytes, desired_access: int, flags: int, attrs: asyncssh.SFTPAttrs
     ) -> object:
         del path, desired_access, flags, attrs
-        raise _unsupported()
+        raise _unsupported_operation()
 
     def link(self, oldpath: bytes, newpath: bytes) -> None:
         del oldpath, newpath
-        raise _unsupported()
+        raise _unsupported_operation()
 
     def symlink(self, oldpath: bytes, newpath: bytes) -> None:
         del oldpath, newpath
-        raise _unsupported()
+        raise _unsupported_operation()
 
     def readlink(self, path: bytes) -> bytes:
         del path
-        raise _unsupported()
+        raise _unsupported_operation()
 
     def lock(self, file_obj: object, offset: int, length: int, flags: int) -> None:
         del file_obj, offset, length, flags
-        raise _unsupported()
+        raise _unsupported_operation()
 
     def unlock(self, file_obj: object, offset: int, length: int) -> None:
         del file_obj, offset, length
-        raise _unsupported()
+        raise _unsupported_operation()
 
     def statvfs(self, path: bytes) -> asyncssh.SFTPVFSAttrs:
         del path
-        raise _unsupported()
+        raise _unsupported_operation()
 
     def fstatvfs(self, file_obj: object) -> asyncssh.SFTPVFSAttrs:
         del file_obj
-        raise _unsupported()
+        raise _unsupported_operation()
 
     # -- names of owners, and faults -----------------------------------------------------------
 
@@ -310,7 +310,7 @@ def _attributes(facts: Facts) -> asyncssh.SFTPAttrs:
     )
 
 
-def _opened(file_obj: object) -> OpenFile:
+def _open_file(file_obj: object) -> OpenFile:
     if not isinstance(file_obj, OpenFile):
         raise asyncssh.SFTPFailure("Invalid handle")
     return file_obj
@@ -329,5 +329,5 @@ def _refuse(trouble: FileTrouble) -> NoReturn:
     raise kinds.get(trouble.text, asyncssh.SFTPFailure)(trouble.text) from None
 
 
-def _unsupported() -> asyncssh.SFTPOpUnsupported:
+def _unsupported_operation() -> asyncssh.SFTPOpUnsupported:
     return asyncssh.SFTPOpUnsupported("not known on this host")

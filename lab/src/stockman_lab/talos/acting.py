@@ -90,10 +90,10 @@ def reset(
 ) -> str:
     """Wipe a machine. Returns the actor."""
     actor = new_actor(machine)
-    told = {"labels": list(labels), "user_disks": list(user_disks)}
+    arguments = {"labels": list(labels), "user_disks": list(user_disks)}
     if machine.is_controlplane:
         options |= {"controlplane"}
-    sequences.begin(machine, "reset", actor, options, told)
+    sequences.begin(machine, "reset", actor, options, arguments)
     machine.land.settle(machine)
     return actor
 

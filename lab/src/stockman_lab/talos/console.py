@@ -18,14 +18,14 @@ _NOTHING = "n/a"
 _CONTROL_PLANE = ("apiserver", "controller-manager", "scheduler")
 
 
-def machine_rows(land: Land) -> list[Shown]:
+def machine_rows(fleet: Land) -> list[Shown]:
     """All machines of a world, by name, in a line each."""
-    return sorted((_row(machine) for machine in land.machines), key=lambda row: str(row["name"]))
+    return sorted((_row(machine) for machine in fleet.machines), key=lambda row: str(row["name"]))
 
 
-def machine_named(land: Land, name: str) -> Machine | None:
+def machine_named(fleet: Land, name: str) -> Machine | None:
     """The machine with a host name, an address, or the name of its virtual machine."""
-    for machine in land.machines:
+    for machine in fleet.machines:
         if name and name in (machine.hostname, machine.state.name, machine.address):
             return machine
     return None
@@ -157,4 +157,7 @@ def _log(machine: Machine) -> list[str]:
     from stockman_lab.talos.logs import kernel_log
 
     begun = machine.state.kernel_at
-    return [f"[{max(one.at - begun, 0.0):12.6f}] {one.text}" for one in kernel_log(machine)]
+    return [
+        f"[{max(log_line.at - begun, 0.0):12.6f}] {log_line.text}"
+        for log_line in kernel_log(machine)
+    ]

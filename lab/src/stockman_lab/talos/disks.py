@@ -13,17 +13,17 @@ _LETTERS = "abcdefghijklmnopqrstuvwxyz"
 
 def names(view: GuestView) -> dict[str, str]:
     """Names of disks by slot, `sda`, in the order that the kernel finds them."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     scsi = [one for one in view.disks if one.slot.startswith(("scsi", "sata"))]
     for number, disk in enumerate([one for one in scsi if not one.is_cdrom]):
-        found[disk.slot] = f"sd{_LETTERS[number % 26]}"
+        values[disk.slot] = f"sd{_LETTERS[number % 26]}"
     virtio = [one for one in view.disks if one.slot.startswith("virtio")]
     for number, disk in enumerate(virtio):
-        found[disk.slot] = f"vd{_LETTERS[number % 26]}"
-    drives = [one for one in view.disks if one.slot not in found]
+        values[disk.slot] = f"vd{_LETTERS[number % 26]}"
+    drives = [one for one in view.disks if one.slot not in values]
     for number, disk in enumerate(drives):
-        found[disk.slot] = f"sr{number}"
-    return found
+        values[disk.slot] = f"sr{number}"
+    return values
 
 
 def device_of(view: GuestView, slot: str) -> str:

@@ -63,15 +63,15 @@ def is_alive(machine: Machine) -> bool:
     return machine.fault_lasts(Point.ETCD, {"action": "run"}) is None
 
 
-def alive(land: Land, cluster: EtcdCluster) -> set[str]:
+def alive(fleet: Land, cluster: EtcdCluster) -> set[str]:
     """Ids of members that are alive."""
-    found = set()
-    for all_controller in land.all_controllers():
+    names = set()
+    for all_controller in fleet.all_controllers():
         if is_alive(all_controller):
             told = _told(all_controller)
-            if land.state.etcd.get(str(told.get("cluster", ""))) is cluster:
-                found.add(str(told.get("member", "")))
-    return found
+            if fleet.state.etcd.get(str(told.get("cluster", ""))) is cluster:
+                names.add(str(told.get("member", "")))
+    return names
 
 
 def clusters_alive(machine: Machine) -> Iterator[EtcdCluster]:
@@ -91,10 +91,10 @@ def has_quorum(machine: Machine) -> bool:
     return quorum.has_quorum(cluster, seen)
 
 
-def elect(land: Land) -> None:
+def elect(fleet: Land) -> None:
     """Let every cluster have a leader, where enough members are alive."""
-    for cluster in land.state.etcd.values():
-        quorum.leader(cluster, alive(land, cluster))
+    for cluster in fleet.state.etcd.values():
+        quorum.leader(cluster, alive(fleet, cluster))
 
 
 # -- beginning ---------------------------------------------------------------------------------

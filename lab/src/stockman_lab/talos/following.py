@@ -49,7 +49,7 @@ def _place_after(seen: Sequence[tuple[float, str]], now: Sequence[LogLine]) -> i
     if not seen:
         return 0
     last = seen[-1]
-    for place in range(len(now) - 1, -1, -1):
-        if (now[place].at, now[place].text) == last:
-            return place + 1
+    for number in range(len(now) - 1, -1, -1):
+        if (now[number].at, now[number].text) == last:
+            return number + 1
     return next((place for place, line in enumerate(now) if line.at > last[0]), len(now))

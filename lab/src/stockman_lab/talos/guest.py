@@ -86,6 +86,6 @@ class TalosGuest:
         return {_MACHINE: self._key}
 
     @classmethod
-    def loaded(cls, land: Land, saved: Mapping[str, object]) -> TalosGuest:
+    def loaded(cls, fleet: Land, saved: Mapping[str, object]) -> TalosGuest:
         """The guest that was saved."""
-        return cls(land, str(saved[_MACHINE]))
+        return cls(fleet, str(saved[_MACHINE]))

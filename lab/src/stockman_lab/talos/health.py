@@ -171,7 +171,7 @@ def _disks_are_large_enough(subject: Subject) -> None:
         raise CheckFailed(joined_errors(errors))
 
 
-def _all_booted(subject: Subject) -> None:
+def _boot_is_complete(subject: Subject) -> None:
     stages: dict[str, list[str]] = {}
     for machine in subject.machines(subject.addresses):
         if machine.state.stage is not Stage.RUNNING:
@@ -181,7 +181,7 @@ def _all_booted(subject: Subject) -> None:
         raise CheckFailed(f"nodes are not running: {listed}")
 
 
-def _registered(subject: Subject) -> list[Machine]:
+def _machines_with_nodes(subject: Subject) -> list[Machine]:
     """Machines that have a Node; needs the rights to a kubeconfig, and an API that answers."""
     call = subject.call
     if ADMIN not in call.roles:
@@ -207,7 +207,7 @@ def _registered(subject: Subject) -> list[Machine]:
 
 
 def _all_nodes_report(subject: Subject) -> None:
-    registered = {machine.address for machine in _registered(subject)}
+    registered = {machine.address for machine in _machines_with_nodes(subject)}
     missing = [address for address in subject.addresses if address not in registered]
     if missing:
         raise CheckFailed(f"can't find expected node with IPs {quoted(missing[:1])}")
@@ -222,7 +222,7 @@ def _static_pods_run(subject: Subject) -> None:
 
 
 def _control_plane_is_ready(subject: Subject) -> None:
-    controllers = [machine for machine in _registered(subject) if machine.is_controlplane]
+    controllers = [machine for machine in _machines_with_nodes(subject) if machine.is_controlplane]
     ready = [machine for machine in controllers if has_static_pods(machine)]
     if len(ready) != len(controllers):
         raise CheckFailed(
@@ -234,7 +234,7 @@ def _all_nodes_are_ready(subject: Subject) -> None:
     _skip_without_network(subject)
     waiting = [
         machine.hostname
-        for machine in _registered(subject)
+        for machine in _machines_with_nodes(subject)
         if not (machine.state.is_on and machine.state.kubernetes.node_ready)
     ]
     if waiting:
@@ -243,7 +243,9 @@ def _all_nodes_are_ready(subject: Subject) -> None:
 
 def _all_nodes_are_schedulable(subject: Subject) -> None:
     cordoned = [
-        machine.hostname for machine in _registered(subject) if machine.state.kubernetes.cordoned
+        machine.hostname
+        for machine in _machines_with_nodes(subject)
+        if machine.state.kubernetes.cordoned
     ]
     if cordoned:
         raise CheckFailed(f"some nodes are not schedulable: {_plain(sorted(cordoned)[:1])}")
@@ -259,16 +261,16 @@ def _dns_is_ready(subject: Subject) -> None:
 
 
 def _pods_are_ready(subject: Subject, plural: str, app: str) -> None:
-    _registered(subject)
-    if not _labelled(subject, plural, app):
+    _machines_with_nodes(subject)
+    if not _objects_of_app(subject, plural, app):
         raise CheckSkipped
-    pods = _labelled(subject, "pods", app)
+    pods = _objects_of_app(subject, "pods", app)
     waiting = [str(_part(pod, "metadata").get("name")) for pod in pods if not _is_ready(pod)]
     if not pods or waiting:
         raise CheckFailed(f"some pods are not ready: {_plain(waiting)}")
 
 
-def _labelled(subject: Subject, plural: str, app: str) -> list[Mapping[str, object]]:
+def _objects_of_app(subject: Subject, plural: str, app: str) -> list[Mapping[str, object]]:
     call = subject.call
     kubernetes = call.land.kubernetes
     return [
@@ -309,7 +311,7 @@ CHECKS = (
     Check("all nodes disk sizes", _disks_are_large_enough),
     Check("no diagnostics", _all_answer, limit=_MINUTE),
     Check("kubelet to be healthy", _kubelet_is_healthy),
-    Check("all nodes to finish boot sequence", _all_booted),
+    Check("all nodes to finish boot sequence", _boot_is_complete),
     Check("all k8s nodes to report", _all_nodes_report, interval=30.0),
     Check("all control plane static pods to be running", _static_pods_run),
     Check("all control plane components to be ready", _control_plane_is_ready),

@@ -146,13 +146,13 @@ class Land:
 
     def machine_at(self, name: str, near: Machine | None = None) -> Machine | None:
         """The machine at an address or with a host name; of two, the one of the same cluster."""
-        found = [
+        rows = [
             one for one in self.on() if name in one.addresses or name == one.state.network.hostname
         ]
-        if near is not None and len(found) > 1:
+        if near is not None and len(rows) > 1:
             together = set(map(id, self.group(near)))
-            found.sort(key=lambda one: id(one) not in together)
-        return found[0] if found else None
+            rows.sort(key=lambda one: id(one) not in together)
+        return rows[0] if rows else None
 
     def regroup(self, machine: Machine) -> None:
         """A machine has another configuration, and so belongs to another cluster, or to none."""
@@ -201,14 +201,14 @@ class Land:
         """Control plane machines with power of all clusters, in a lasting order."""
         every = self._all_controllers
         if every is None:
-            found = {key: one for some in self._controllers.values() for key, one in some.items()}
-            every = self._all_controllers = tuple(found[key] for key in sorted(found))
+            by_name = {key: one for some in self._controllers.values() for key, one in some.items()}
+            every = self._all_controllers = tuple(by_name[key] for key in sorted(by_name))
         return [one for one in every if one.state.stage is not Stage.OFF]
 
     def waiting_for_kubernetes(self, machine: Machine) -> list[Machine]:
         """Workers of the same cluster that are not ready, and may be now."""
-        found = [one for one in self.group(machine) if not one.state.kubernetes.node_ready]
-        return sorted((one for one in found if not one.is_controlplane), key=lambda one: one.key)
+        rows = [one for one in self.group(machine) if not one.state.kubernetes.node_ready]
+        return sorted((one for one in rows if not one.is_controlplane), key=lambda one: one.key)
 
     def schematic(self, schematic_id: str) -> ImageSchematic | None:
         """What an id of the Image Factory stands for. None: nobody posted it."""
@@ -330,7 +330,7 @@ class Land:
         machine = self.by_key.get(str(arguments["machine"]))
         if machine is None or machine.state.boot != arguments["boot"] or not machine.state.is_on:
             return
-        _loaded("happenings").happen(machine, name, arguments)
+        _load_module("happenings").happen(machine, name, arguments)
         self.settle(machine)
 
     def look_around(self) -> None:
@@ -342,7 +342,7 @@ class Land:
 
     def settle(self, machine: Machine) -> None:
         """Let those around a machine take notice of what happened to it."""
-        _loaded("noticing").notice(self, machine)
+        _load_module("noticing").notice(self, machine)
         self.changed()
 
 
@@ -352,6 +352,6 @@ def _volume_name(drive: str) -> str:
     return drive.partition(",")[0].removeprefix("file=")
 
 
-def _loaded(name: str) -> ModuleType:
+def _load_module(name: str) -> ModuleType:
     """What moves machines, by name: that knows the land in turn."""
     return import_module(f"{__package__}.{name}")

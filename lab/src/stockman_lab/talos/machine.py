@@ -201,8 +201,8 @@ class Machine:
         self, seconds: float, name: str, *, patient: bool = False, **arguments: object
     ) -> None:
         """Plan something; it does not happen if the machine loses its power before."""
-        told = {"machine": self.key, "boot": self.state.boot, **arguments}
-        self.land.around.timeline.after(seconds, name, told, patient=patient)
+        details = {"machine": self.key, "boot": self.state.boot, **arguments}
+        self.land.around.timeline.after(seconds, name, details, patient=patient)
 
     def seconds(self, step: str) -> float:
         """How long a step takes this time."""
@@ -252,4 +252,4 @@ class Machine:
 
 
 def _number(minor: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in minor.split("."))
+    return tuple(int(text) for text in minor.split("."))

@@ -165,22 +165,22 @@ def _state(applied: AppliedNetwork) -> NetworkState:
     )
 
 
-def _link(one: AppliedLink) -> LinkState:
+def _link(applied_link: AppliedLink) -> LinkState:
     return LinkState(
-        name=one.name,
-        index=one.index,
-        kind="" if one.kind in ("physical", "loopback") else one.kind,
-        mac=one.mac,
-        permanent_mac=one.permanent_mac,
-        mtu=one.mtu,
-        is_up=one.up and one.carrier,
-        parent=one.parent,
-        vlan=one.vlan,
-        master=one.master,
-        driver=one.driver,
-        bus_path=one.bus_path,
-        nic=-1 if one.nic is None else one.nic,
-        bond_mode=one.bond_mode,
+        name=applied_link.name,
+        index=applied_link.index,
+        kind="" if applied_link.kind in ("physical", "loopback") else applied_link.kind,
+        mac=applied_link.mac,
+        permanent_mac=applied_link.permanent_mac,
+        mtu=applied_link.mtu,
+        is_up=applied_link.up and applied_link.carrier,
+        parent=applied_link.parent,
+        vlan=applied_link.vlan,
+        master=applied_link.master,
+        driver=applied_link.driver,
+        bus_path=applied_link.bus_path,
+        nic=-1 if applied_link.nic is None else applied_link.nic,
+        bond_mode=applied_link.bond_mode,
     )
 
 

@@ -15,13 +15,13 @@ if TYPE_CHECKING:
     from stockman_lab.talos.machine import Machine
 
 
-def settle_shared_addresses(land: Land) -> None:
+def settle_shared_addresses(fleet: Land) -> None:
     """Give every shared address to one machine that may hold it, and take it from all others."""
-    wanted: dict[str, list[Machine]] = {}
-    for machine in land.all_controllers():
+    claimants: dict[str, list[Machine]] = {}
+    for machine in fleet.all_controllers():
         if machine.state.network.vip:
-            wanted.setdefault(machine.state.network.vip, []).append(machine)
-    for address, machines in wanted.items():
+            claimants.setdefault(machine.state.network.vip, []).append(machine)
+    for address, machines in claimants.items():
         able = [one for one in machines if _may_hold(one)]
         holders = [one for one in able if holds(one)]
         holder = next(iter(holders or able), None)
@@ -57,22 +57,22 @@ def _release(machine: Machine) -> None:
         machine.note(f"removing shared IP {network.vip} from {network.vip_link}")
 
 
-def notice(land: Land, machine: Machine) -> None:
+def notice(fleet: Land, machine: Machine) -> None:
     """Let a machine, and the control plane that it belongs to, take notice."""
     controllers = [
-        controller for controller in land.controllers(machine) if controller is not machine
+        controller for controller in fleet.controllers(machine) if controller is not machine
     ]
     if machine.is_controlplane or not machine.state.is_on:
-        etcd_member.elect(land)
+        etcd_member.elect(fleet)
     around = [machine, *controllers] if machine.is_controlplane else [machine]
     for one in around:
         _look(one)
     if machine.is_controlplane or not machine.state.is_on:
-        settle_shared_addresses(land)
-        for one in land.waiting_for_kubernetes(machine):
+        settle_shared_addresses(fleet)
+        for one in fleet.waiting_for_kubernetes(machine):
             _look(one)
-    if land.kubernetes is not None and (not machine.state.is_on or machine.config is None):
-        land.kubernetes.notice(machine)
+    if fleet.kubernetes is not None and (not machine.state.is_on or machine.config is None):
+        fleet.kubernetes.notice(machine)
 
 
 def _look(machine: Machine) -> None:

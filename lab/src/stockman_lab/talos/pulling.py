@@ -75,7 +75,7 @@ def pull(machine: Machine, reference: str, namespace: str) -> Pulled:
 def believable_size(reference: str) -> int:
     """How large an image of that name is where it is real; the lab's own are a few bytes."""
     name = reference.partition("@")[0].rpartition(":")[0]
-    part = next((one for one in name.split("/") if one in _SIZES), name.rpartition("/")[2])
+    part = next((text for text in name.split("/") if text in _SIZES), name.rpartition("/")[2])
     spread = int.from_bytes(hashlib.sha256(reference.encode()).digest()[:3], "big")
     return _SIZES.get(part, 20_000_000) + spread % 1_000_000
 

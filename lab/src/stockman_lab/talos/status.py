@@ -39,8 +39,8 @@ def unmet_conditions(machine: Machine) -> list[tuple[str, str]]:
     found += _services(machine)
     if machine.is_controlplane and not has_static_pods(machine):
         missing = ", ".join(
-            f"kube-system/{one}-{machine.hostname}"
-            for one in ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
+            f"kube-system/{text}-{machine.hostname}"
+            for text in ("kube-apiserver", "kube-controller-manager", "kube-scheduler")
         )
         found.append(("staticPods", f"{missing} not ready"))
     if machine.config is not None and not state.kubernetes.node_ready:

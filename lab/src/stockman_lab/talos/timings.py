@@ -33,8 +33,8 @@ SECONDS: dict[str, tuple[float, float, float]] = {
 def throw(name: str, dice: Dice) -> float:
     """A duration, the most likely ones most often."""
     low, mode, high = SECONDS[name]
-    place = dice.below(1 << 30) / (1 << 30)
+    path = dice.below(1 << 30) / (1 << 30)
     turn = (mode - low) / (high - low)
-    if place < turn:
-        return low + float((place * (high - low) * (mode - low)) ** 0.5)
-    return high - float(((1 - place) * (high - low) * (high - mode)) ** 0.5)
+    if path < turn:
+        return low + float((path * (high - low) * (mode - low)) ** 0.5)
+    return high - float(((1 - path) * (high - low) * (high - mode)) ** 0.5)

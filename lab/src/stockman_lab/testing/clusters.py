@@ -98,7 +98,7 @@ class ClusterLab(SteeredLab):
 def kubernetes_of(lab: LabThread, talos: TalosLab) -> KubernetesLab:
     """The Kubernetes of the first machine of a lab that was started."""
     serving, world = lab.serving, lab.world
-    first = next(one for one in world.talos.on() if one.is_controlplane)
+    first = next(machine for machine in world.talos.on() if machine.is_controlplane)
     cluster = lab.run(lambda: world.kubernetes.cluster_of(first))
     if cluster is None:
         raise RuntimeError("the lab has no cluster")
@@ -146,5 +146,5 @@ def whole_of(lab: LabThread, bucket: str) -> ClusterLab:
     )
 
 
-def _url(scheme: str, place: tuple[str, int] | None) -> str:
-    return "" if place is None else f"{scheme}://{place[0]}:{place[1]}"
+def _url(scheme: str, endpoint: tuple[str, int] | None) -> str:
+    return "" if endpoint is None else f"{scheme}://{endpoint[0]}:{endpoint[1]}"

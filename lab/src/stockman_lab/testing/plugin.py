@@ -107,10 +107,10 @@ def talos_lab(
     from stockman_lab.testing.thread import LabThread, TalosPorts
 
     wanted = _told(request, _TALOS_MARK)
-    wish = _staged_wish(wanted)
+    cluster_options = _cluster_options(wanted)
     port = int(wanted.pop("port", 0))
     _refuse_others(_TALOS_MARK, wanted)
-    world = staged_talos_worlds.copy(wish)
+    world = staged_talos_worlds.copy(cluster_options)
     scratch = tmp_path_factory.mktemp("talos-lab")
     lab = LabThread(world, scratch, staged_talos_worlds.now, 0, talos=TalosPorts(api=port))
     yield lab.talos(lab.start())
@@ -149,9 +149,9 @@ def kubernetes_lab(
     from stockman_lab.testing.thread import LabThread, TalosPorts
 
     wanted = _told(request, _KUBERNETES_MARK)
-    wish = _staged_wish(wanted)
+    cluster_options = _cluster_options(wanted)
     _refuse_others(_KUBERNETES_MARK, wanted)
-    world = staged_talos_worlds.copy(wish)
+    world = staged_talos_worlds.copy(cluster_options)
     scratch = tmp_path_factory.mktemp("kubernetes-lab")
     lab = LabThread(world, scratch, staged_talos_worlds.now, 0, talos=TalosPorts())
     yield kubernetes_of(lab, lab.talos(lab.start()))
@@ -170,11 +170,11 @@ def cluster_lab(
     from stockman_lab.testing.thread import LabThread
 
     wanted = _told(request, _CLUSTER_MARK)
-    wish = _staged_wish(wanted, flux=True)
+    cluster_options = _cluster_options(wanted, flux=True)
     speed, bucket = wanted.pop("speed", None), str(wanted.pop("bucket", "lab"))
     repositories = dict(wanted.pop("repositories", {}))
     _refuse_others(_CLUSTER_MARK, wanted)
-    world = staged_talos_worlds.copy(wish)
+    world = staged_talos_worlds.copy(cluster_options)
     world.state.repositories |= {url: str(path) for url, path in repositories.items()}
     manner = Manner(
         speed=None if speed is None else float(speed),
@@ -203,15 +203,15 @@ def _refuse_others(name: str, left: dict[str, Any]) -> None:
         raise pytest.UsageError(f"the mark {name} takes no {', '.join(sorted(left))}")
 
 
-def _staged_wish(wanted: dict[str, Any], *, flux: bool = False) -> StagedWish:
+def _cluster_options(options: dict[str, Any], *, flux: bool = False) -> StagedWish:
     """Takes what is said of a cluster out of what a mark says."""
     from stockman_lab.testing.staged import StagedWish
 
     return StagedWish(
-        preset=str(wanted.pop("preset", "single")),
-        network=str(wanted.pop("network", _NETWORK)),
-        talos=wanted.pop("talos", None),
-        pve=str(wanted.pop("pve", "9.1")),
-        seed=int(wanted.pop("seed", 1)),
+        preset=str(options.pop("preset", "single")),
+        network=str(options.pop("network", _NETWORK)),
+        talos=options.pop("talos", None),
+        pve=str(options.pop("pve", "9.1")),
+        seed=int(options.pop("seed", 1)),
         flux=flux,
     )

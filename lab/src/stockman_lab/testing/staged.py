@@ -34,29 +34,29 @@ class StagedWorlds:
         """When certificates begin to be valid."""
         self._made: dict[StagedWish, bytes] = {}
 
-    def copy(self, wish: StagedWish) -> World:
+    def copy(self, cluster_options: StagedWish) -> World:
         """A world of its own for somebody."""
-        if wish not in self._made:
-            self._made[wish] = self._staged(wish)
-        return World(read_world(self._made[wish]))
+        if cluster_options not in self._made:
+            self._made[cluster_options] = self._stage(cluster_options)
+        return World(read_world(self._made[cluster_options]))
 
-    def _staged(self, wish: StagedWish) -> bytes:
-        network = IPv4Network(wish.network)
+    def _stage(self, cluster_options: StagedWish) -> bytes:
+        network = IPv4Network(cluster_options.network)
         world = preset_world(
             Wish(
-                preset=wish.preset,
+                preset=cluster_options.preset,
                 network=network,
-                profile=wish.pve,
-                seed=wish.seed,
+                profile=cluster_options.pve,
+                seed=cluster_options.seed,
                 now=float(int(self.now.timestamp())),
             )
         )
         staging = Staging(
-            preset=wish.preset,
+            preset=cluster_options.preset,
             network=network,
-            talos_version=wish.talos,
+            talos_version=cluster_options.talos,
             real_now=self.now,
-            flux=wish.flux,
+            flux=cluster_options.flux,
         )
         stage_cluster(world, staging)
         return world_file(world.state)

@@ -118,17 +118,17 @@ class StorageThread:
         return done.result(_PATIENCE)
 
     def _run(self) -> None:
-        asyncio.run(self._served())
+        asyncio.run(self._serve())
 
-    async def _served(self) -> None:
+    async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._ending = asyncio.Event()
-        door = ObjectsDoor(self._world, Pace(self._world, None), self._now)
+        objects_door = ObjectsDoor(self._world, Pace(self._world, None), self._now)
         try:
-            port = await door.start(_ADDRESS, 0)
+            port = await objects_door.start(_ADDRESS, 0)
         except OSError as error:
             self._started.set_exception(error)
             return
         self._started.set_result(port)
         await self._ending.wait()
-        await door.stop()
+        await objects_door.stop()

@@ -135,14 +135,16 @@ class LabThread:
         talosconfig.touch(mode=0o600)
         talosconfig.write_text(self.run(serving.machines.talosconfig), "ascii")
         machines = list(self._world.talos.on())
-        places = {
+        addresses = {
             machine.hostname: _place(serving.machines.place_of(machine)) for machine in machines
         }
         return TalosLab(
             talosconfig=talosconfig,
-            endpoints=[places[machine.hostname] for machine in machines if machine.is_controlplane],
+            endpoints=[
+                addresses[machine.hostname] for machine in machines if machine.is_controlplane
+            ],
             machines={machine.hostname: machine.address for machine in machines},
-            places=places,
+            places=addresses,
             factory=f"http://{_place(serving.services.images_place)}",
             proxmox=proxmox,
             world=self._world,
@@ -217,9 +219,9 @@ class LabThread:
         return token
 
     def _run(self) -> None:
-        asyncio.run(self._served())
+        asyncio.run(self._serve())
 
-    async def _served(self) -> None:
+    async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._ending = asyncio.Event()
         serving = Serving(self._world, self._manner, self._scratch, self._now)
@@ -234,5 +236,5 @@ class LabThread:
         await serving.stop()
 
 
-def _place(place: tuple[str, int] | None) -> str:
-    return "" if place is None else f"{place[0]}:{place[1]}"
+def _place(endpoint: tuple[str, int] | None) -> str:
+    return "" if endpoint is None else f"{endpoint[0]}:{endpoint[1]}"

@@ -28,38 +28,38 @@ def built_in_pci() -> list[PciDevice]:
     ]  # fmt: skip
 
 
-def pci_device(told: dict[str, Any], group: int) -> PciDevice:
+def pci_device(entry: dict[str, Any], group: int) -> PciDevice:
     """The device of a PCI mapping; its maker is told by the name where no id is given."""
-    vendor, _, device = told["id"].partition(":")
-    maker = f"0x{vendor}" if vendor else _maker(told)
+    vendor, _, device = entry["id"].partition(":")
+    maker = f"0x{vendor}" if vendor else _maker(entry)
     name, usual, usual_name = _VENDORS.get(maker, ("", "0x0000", ""))
-    address = told["address"]
+    address = entry["address"]
     return PciDevice(
         id=address if "." in address else f"{address}.0",
         vendor=maker,
         device=f"0x{device}" if device else usual,
         vendor_name=name,
         device_name=usual_name,
-        iommugroup=group if told["iommu"] else -1,
+        iommugroup=group if entry["iommu"] else -1,
     )
 
 
-def usb_device(told: dict[str, Any], number: int) -> UsbDevice:
+def usb_device(entry: dict[str, Any], number: int) -> UsbDevice:
     """The device of a USB mapping."""
-    vendor, _, product = told["id"].partition(":")
+    vendor, _, product = entry["id"].partition(":")
     return UsbDevice(
         busnum=1,
         devnum=number + 1,
         usbpath=f"{number}",
         vendid=f"0x{vendor}",
         prodid=f"0x{product}",
-        product=told["description"],
+        product=entry["description"],
         port=number,
     )
 
 
-def _maker(told: dict[str, Any]) -> str:
-    said = f"{told['name']} {told['description']}".lower()
+def _maker(entry: dict[str, Any]) -> str:
+    said = f"{entry['name']} {entry['description']}".lower()
     if "amd" in said or "radeon" in said:
         return "0x1002"
     return "0x8086" if "intel" in said else "0x10de"

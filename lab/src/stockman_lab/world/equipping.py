@@ -123,8 +123,8 @@ def _install(world: World, cluster: KubernetesCluster, chart: _Chart) -> None:
     if found is None:
         raise LookupError(chart.place)
     helm = Helm(Writer(cluster.api, _AGENT, _OPERATOR), lambda: world.now)
-    wish = Wish(chart.name, chart.namespace, found, chart.values, create_namespace=True)
-    release = helm.begin_install(wish)
+    options = Wish(chart.name, chart.namespace, found, chart.values, create_namespace=True)
+    release = helm.begin_install(options)
     world.settle()
     helm.finish(release)
     world.settle()

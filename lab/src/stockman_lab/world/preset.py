@@ -32,14 +32,14 @@ def storages_of_names(names: Iterable[str], image_storage: str = "local") -> Ite
     """
     fromkeys = dict.fromkeys(("local", *names, image_storage))
     for name in fromkeys:
-        found = _named(name)
+        found = _storage_named(name)
         if name == image_storage and "import" not in found.content:
             content = ",".join(sorted({*found.content, "import", "iso"}))
             found.options["content"] = content if found.is_files else found.options["content"]
         yield found
 
 
-def _named(name: str) -> Storage:
+def _storage_named(name: str) -> Storage:
     lowered = name.lower()
     if name == "local":
         return Storage(name, "dir", {"path": "/var/lib/vz", "content": _FILES})
@@ -99,44 +99,44 @@ class Wish:
     now: float = 1_767_225_600.0
 
 
-def preset_world(wish: Wish) -> World:
+def preset_world(options: Wish) -> World:
     """A world of one preset: hosts, storages, bridges, devices, and guests it only looks at."""
-    world = World.new(seed=wish.seed, now=wish.now)
-    world.state.images_address = str(wish.network.network_address + _IMAGES)
-    world.state.objects_address = str(wish.network.network_address + _OBJECTS)
+    world = World.new(seed=options.seed, now=options.now)
+    world.state.images_address = str(options.network.network_address + _IMAGES)
+    world.state.objects_address = str(options.network.network_address + _OBJECTS)
     table = json.loads(read_package_bytes("stockman_lab.world", "presets.json"))
-    for told in [_EMPTY] if wish.preset == EMPTY else table[wish.preset]:
-        _add(world, wish, told)
+    for told in [_EMPTY] if options.preset == EMPTY else table[options.preset]:
+        _add(world, options, told)
     return world
 
 
-def _add(world: World, wish: Wish, told: dict[str, Any]) -> None:
+def _add(world: World, options: Wish, cluster_preset: dict[str, Any]) -> None:
     state = ClusterState(
-        name=told["name"],
-        profile=wish.profile,
-        access=fresh_access(Profile(wish.profile), world.state.dice.random_bytes),
-        is_clustered=len(told["hosts"]) > 1,
+        name=cluster_preset["name"],
+        profile=options.profile,
+        access=fresh_access(Profile(options.profile), world.state.dice.random_bytes),
+        is_clustered=len(cluster_preset["hosts"]) > 1,
     )
-    for entry in storages_of_names(told["storages"], told["image_storage"]):
+    for entry in storages_of_names(cluster_preset["storages"], cluster_preset["image_storage"]):
         state.storages[entry.id] = entry
         if entry.is_shared:
             state.pools[entry.pool] = Pool(entry.pool, 20 * _TIB)
-    for number, (name, place) in enumerate(told["hosts"].items(), start=1):
-        address = str(wish.network.network_address + place)
+    for number, (name, place) in enumerate(cluster_preset["hosts"].items(), start=1):
+        address = str(options.network.network_address + place)
         host = state.hosts[name] = _host(name, address, number, world.now)
-        _connect(host, wish.network, told["bridges"])
+        _connect(host, options.network, cluster_preset["bridges"])
         _fit_pools(host, state.storages.values())
-    _add_devices(state, told["devices"])
+    _add_devices(state, cluster_preset["devices"])
     world.add_cluster(state)
-    _add_addresses(world, wish.network, told["bridges"], told["vlans"])
-    _reserve(world, wish.network, told["reservations"])
-    world.factory.schematics |= told["schematics"]
-    for image in told["images"]:
+    _add_addresses(world, options.network, cluster_preset["bridges"], cluster_preset["vlans"])
+    _reserve(world, options.network, cluster_preset["reservations"])
+    world.factory.schematics |= cluster_preset["schematics"]
+    for image in cluster_preset["images"]:
         _bring_image(world.clusters[state.name], image["host"], image["volume"])
-    if told["guests"]:
+    if cluster_preset["guests"]:
         from stockman_lab.world.residents import bring_residents
 
-        bring_residents(world, world.clusters[state.name], told["guests"])
+        bring_residents(world, world.clusters[state.name], cluster_preset["guests"])
 
 
 def _host(name: str, address: str, number: int, now: float) -> Host:

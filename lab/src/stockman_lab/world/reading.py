@@ -117,15 +117,15 @@ def _schematics(desired: Desired) -> dict[str, str]:
 
     Nobody can tell what is in them, so each has what its nodes cannot do without.
     """
-    found: dict[str, set[str]] = {}
+    values: dict[str, set[str]] = {}
     for node in desired.nodes:
         if desired_schematic(node.schematic, Problems()) is None:
-            needed = found.setdefault(str(node.schematic.id), {AGENT})
+            needed = values.setdefault(str(node.schematic.id), {AGENT})
             needed.update(_DRIVERS if "nvidia" in node.kernel_modules else ())
     known = FactoryState().schematics
     return {
         name: canonical_text(ImageSchematic(extensions=tuple(sorted(needed))))
-        for name, needed in found.items()
+        for name, needed in values.items()
         if name not in known
     }
 
@@ -153,7 +153,7 @@ def _residents(desired: Desired) -> Iterator[dict[str, object]]:
 
 def _vm_options(vm: GuestVm) -> dict[str, object]:
     """Hardware without devices of the host: nobody has mapped those yet."""
-    found: dict[str, object] = {
+    values: dict[str, object] = {
         "cores": vm.cores,
         "memory": vm.memory,
         "cpu": vm.cpu_type,
@@ -163,11 +163,11 @@ def _vm_options(vm: GuestVm) -> dict[str, object]:
         "ostype": "l26",
     }
     nics = {f"net{number}": f"virtio,bridge={nic.bridge}" for number, nic in enumerate(vm.nics)}
-    return {**found, **nics}
+    return {**values, **nics}
 
 
 def _container(container: Container) -> dict[str, object]:
-    found: dict[str, object] = {
+    values: dict[str, object] = {
         "ostemplate": container.template,
         "cores": container.cores,
         "memory": container.memory,
@@ -178,7 +178,7 @@ def _container(container: Container) -> dict[str, object]:
         f"net{number}": f"name=eth{number},bridge={nic.bridge},ip=dhcp"
         for number, nic in enumerate(container.nics)
     }
-    return {**found, **nics}
+    return {**values, **nics}
 
 
 def _storages(desired: Desired) -> Iterator[str]:
@@ -198,12 +198,12 @@ def _bridges(desired: Desired) -> Iterator[str]:
 
 def _vlans(desired: Desired) -> dict[str, list[int]]:
     """VLANs by bridge that the first cards of machines are in."""
-    found: dict[str, set[int]] = {}
+    values: dict[str, set[int]] = {}
     for vm in _machines(desired):
         for nic in vm.nics[:1]:
             if nic.vlan_id:
-                found.setdefault(str(nic.bridge), set()).add(int(nic.vlan_id))
-    return {bridge: sorted(tags) for bridge, tags in found.items()}
+                values.setdefault(str(nic.bridge), set()).add(int(nic.vlan_id))
+    return {bridge: sorted(tags) for bridge, tags in values.items()}
 
 
 def _machines(desired: Desired) -> Iterator[Vm]:

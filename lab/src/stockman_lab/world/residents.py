@@ -29,9 +29,9 @@ def post(
         raise ValueError(f"{path}: {perform}")
 
 
-def bring_residents(world: World, cluster: Cluster, told: Iterable[Mapping[str, Any]]) -> None:
+def bring_residents(world: World, cluster: Cluster, rows: Iterable[Mapping[str, Any]]) -> None:
     """Make the guests of a preset's table, as their owner did long ago, and start them."""
-    residents = list(told)
+    residents = list(rows)
     for resident in residents:
         template = resident["options"].get("ostemplate")
         if template is not None:

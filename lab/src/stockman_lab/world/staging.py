@@ -134,7 +134,7 @@ def equip(world: World, staged: Staged, *, flux: bool) -> None:
         bring_rest(world, cluster)
 
 
-def bring_up(world: World, staged: Staged, told: Told | None = None) -> None:
+def bring_up(world: World, staged: Staged, answer: Told | None = None) -> None:
     """Switch all machines on, bootstrap the first control plane, and wait until all are ready."""
     from stockman_lab.talos.etcd_member import bootstrap
     from stockman_lab.talos.state import Stage
@@ -150,8 +150,8 @@ def bring_up(world: World, staged: Staged, told: Told | None = None) -> None:
     def look() -> None:
         for name, machine in machines.items():
             stage = machine.state.stage.value
-            if told is not None and machine.is_on and stages.get(name) != stage:
-                told(name, stage)
+            if answer is not None and machine.is_on and stages.get(name) != stage:
+                answer(name, stage)
             stages[name] = stage
 
     _wait(world, lambda: first.runs("cri") and first.state.is_time_synced, look)

@@ -19,14 +19,14 @@ NETWORK = next(NETWORKS)
 @cache
 def _state() -> bytes:
     worlds = StagedWorlds(DOORS.clock.now())
-    wish = StagedWish(preset="single", network=NETWORK, talos="1.13.9", pve="9.1", seed=1)
-    return world_file(worlds.copy(wish).state)
+    staged_wish = StagedWish(preset="single", network=NETWORK, talos="1.13.9", pve="9.1", seed=1)
+    return world_file(worlds.copy(staged_wish).state)
 
 
 @contextmanager
 def running_cluster(tmp_path: Path) -> Iterator[LabPlaces]:
     """A lab with one Talos machine, `talos-1`, that runs until the end of the block."""
-    places = LabPlaces(state=tmp_path / "lab.state")
-    places.state.write_bytes(_state())
-    with running_lab(places, wanted(NETWORK)):
-        yield places
+    files = LabPlaces(state=tmp_path / "lab.state")
+    files.state.write_bytes(_state())
+    with running_lab(files, wanted(NETWORK)):
+        yield files

@@ -30,7 +30,7 @@ from stockman.model.errors import StockmanError
 def test_the_machines_of_a_preset_are_made_and_everybody_is_told_how_far_they_are(
     tmp_path: Path,
 ) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
+    files = LabPlaces(state=tmp_path / "lab.state")
     network = next(NETWORKS)
     told: list[tuple[str, str]] = []
     rows: list[dict[str, Any]] = []
@@ -38,87 +38,89 @@ def test_the_machines_of_a_preset_are_made_and_everybody_is_told_how_far_they_ar
     made = replace(wanted(network), stage=CLUSTER, talos_version="1.12.1")
 
     def run() -> None:
-        serve(places, made, DOORS, ready.set, lambda name, stage: told.append((name, stage)))
+        serve(files, made, DOORS, ready.set, lambda name, stage: told.append((name, stage)))
 
     thread = threading.Thread(target=run)
     thread.start()
     try:
         assert ready.wait(60)
-        rows = machine_rows(places)
+        rows = machine_rows(files)
     finally:
-        tell(places, "down", {})
+        tell(files, "down", {})
         thread.join(30)
     assert [stage for _, stage in told] == ["made", "booting", "running"]
     assert {name for name, _ in told} == {"talos-1"}
     (row,) = rows
     assert (row["version"], row["stage"], row["ready"]) == ("v1.12.1", "running", True)
-    with running_lab(places, wanted(network)):
-        assert machine_rows(places) == rows
+    with running_lab(files, wanted(network)):
+        assert machine_rows(files) == rows
 
 
 def test_clients_are_told_where_machines_and_images_are(tmp_path: Path) -> None:
-    with running_cluster(tmp_path) as places:
-        found = environment(places)
-        file = Path(found["TALOSCONFIG"])
+    with running_cluster(tmp_path) as files:
+        result = environment(files)
+        file = Path(result["TALOSCONFIG"])
         assert stat.S_IMODE(file.stat().st_mode) == 0o600
-        assert file.parent == places.state.parent
+        assert file.parent == files.state.parent
         (context,) = yaml.safe_load(file.read_text())["contexts"].values()
-        (row,) = machine_rows(places)
+        (row,) = machine_rows(files)
         assert context["endpoints"] == context["nodes"] == [row["address"]]
-        assert "STOCKMAN_LAB_PORTS" not in found
-        with urllib.request.urlopen(f"{found['STOCKMAN_LAB_FACTORY']}/versions") as reply:
+        assert "STOCKMAN_LAB_PORTS" not in result
+        with urllib.request.urlopen(f"{result['STOCKMAN_LAB_FACTORY']}/versions") as reply:
             assert b"v1.13.9" in reply.read()
-        log: Any = ask(places, "log")
+        log: Any = ask(files, "log")
         assert log[-1].endswith("images GET /versions")
 
 
 def test_a_lab_without_machines_has_no_talosconfig(tmp_path: Path) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
-    with running_lab(places, wanted()):
-        found = environment(places)
-        assert "TALOSCONFIG" not in found
-        assert found["STOCKMAN_LAB_FACTORY"].endswith(":8080")
-        assert machine_rows(places) == []
-    assert not places.talosconfig.exists()
+    files = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(files, wanted()):
+        result = environment(files)
+        assert "TALOSCONFIG" not in result
+        assert result["STOCKMAN_LAB_FACTORY"].endswith(":8080")
+        assert machine_rows(files) == []
+    assert not files.talosconfig.exists()
 
 
 def test_the_console_shows_what_the_machine_is_and_says(tmp_path: Path) -> None:
-    with running_cluster(tmp_path) as places:
-        found = machine_console(places, "talos-1")
-        assert machine_console(places, found["address"])["vmid"] == found["vmid"]
+    with running_cluster(tmp_path) as files:
+        console = machine_console(files, "talos-1")
+        assert machine_console(files, console["address"])["vmid"] == console["vmid"]
         with pytest.raises(StockmanError, match=r"lab\.machine"):
-            machine_console(places, "wool")
-    assert (found["type"], found["unmet"]) == ("controlplane", [])
-    assert {service["id"]: service["health"] for service in found["services"]}["etcd"] == "healthy"
-    assert found["log"][0].startswith("[    0.000000] Linux version")
-    assert found["log"][-1].endswith("[talos] machine is running and ready")
+            machine_console(files, "wool")
+    assert (console["type"], console["unmet"]) == ("controlplane", [])
+    assert {service["id"]: service["health"] for service in console["services"]}[
+        "etcd"
+    ] == "healthy"
+    assert console["log"][0].startswith("[    0.000000] Linux version")
+    assert console["log"][-1].endswith("[talos] machine is running and ready")
 
 
 def test_machines_notice_faults_when_they_begin_end_and_are_taken_back(tmp_path: Path) -> None:
-    with running_cluster(tmp_path) as places:
+    with running_cluster(tmp_path) as files:
 
         def connected() -> bool:
-            return bool(machine_console(places, "talos-1")["network"]["reachable"])
+            return bool(machine_console(files, "talos-1")["network"]["reachable"])
 
-        tell(places, "clock", {"speed": 1})
-        begun: Any = ask(places, "status")
+        tell(files, "clock", {"speed": 1})
+        begun: Any = ask(files, "status")
         fault: dict[str, object] = {"point": "network", "effect": "fail", "times": None}
-        tell(places, "faults", {**fault, "since": begun["now"] + 500, "until": begun["now"] + 900})
+        tell(files, "faults", {**fault, "since": begun["now"] + 500, "until": begun["now"] + 900})
         assert connected()
-        tell(places, "clock", {"advance": 600})
+        tell(files, "clock", {"advance": 600})
         assert not connected()
-        tell(places, "clock", {"advance": 600})
+        tell(files, "clock", {"advance": 600})
         assert connected()
-        tell(places, "faults", fault)
+        tell(files, "faults", fault)
         assert not connected()
-        tell(places, "forget", {"number": 2})
+        tell(files, "forget", {"number": 2})
         assert connected()
 
 
 def test_a_serial_log_is_followed_until_the_lab_ends(tmp_path: Path) -> None:
-    with running_cluster(tmp_path) as places:
-        seen = machine_console(places, "talos-1")["log"]
-        lines = followed(places, "talos-1", seen[:-3], pause=0.0)
+    with running_cluster(tmp_path) as files:
+        seen = machine_console(files, "talos-1")["log"]
+        lines = followed(files, "talos-1", seen[:-3], pause=0.0)
         assert [next(lines) for _ in range(3)] == seen[-3:]
     assert list(lines) == []
 
@@ -138,12 +140,12 @@ def test_only_what_is_new_is_told(seen: list[str], now: list[str], new: list[str
 
 
 def test_a_kept_lab_without_machines_is_not_passed_off_as_a_cluster(tmp_path: Path) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
+    files = LabPlaces(state=tmp_path / "lab.state")
     network = next(NETWORKS)
-    with running_lab(places, wanted(network)):
+    with running_lab(files, wanted(network)):
         pass
     with pytest.raises(StockmanError, match=r"lab\.staged"):
-        serve(places, replace(wanted(network), stage=CLUSTER), DOORS, lambda: None)
+        serve(files, replace(wanted(network), stage=CLUSTER), DOORS, lambda: None)
 
 
 def test_a_machine_whose_port_is_taken_is_one_clear_sentence(tmp_path: Path) -> None:
@@ -151,10 +153,10 @@ def test_a_machine_whose_port_is_taken_is_one_clear_sentence(tmp_path: Path) -> 
     from ipaddress import IPv4Network
 
     address = str(IPv4Network(NETWORK).network_address + 11)
-    said = rf"lab\.port: {address}:50000 is in use"
+    text = rf"lab\.port: {address}:50000 is in use"
     with (
         socket.create_server((address, 50000)),
-        pytest.raises(StockmanError, match=said),
+        pytest.raises(StockmanError, match=text),
         running_cluster(tmp_path),
     ):
         pass
@@ -174,5 +176,5 @@ def test_talos_that_the_lab_does_not_know_is_refused(version: str) -> None:
 
 @pytest.mark.parametrize("version", ["1.11.5", "v1.13.9", "1.14.1"])
 def test_talos_that_the_lab_knows_is_taken_without_its_v(version: str) -> None:
-    found = wish("single", "127.66.0.0/16", "9.1", "max", Manners(stage=CLUSTER, talos=version))
-    assert found.talos_version == version.removeprefix("v")
+    result = wish("single", "127.66.0.0/16", "9.1", "max", Manners(stage=CLUSTER, talos=version))
+    assert result.talos_version == version.removeprefix("v")

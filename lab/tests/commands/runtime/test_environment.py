@@ -20,10 +20,10 @@ from lab.tests.worlds import small_world
 
 
 def test_who_asks_learns_how_to_log_in(tmp_path: Path) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
+    files = LabPlaces(state=tmp_path / "lab.state")
 
     async def step(serving: Serving) -> tuple[dict[str, str], int]:
-        return environment(serving, places, tag="test"), place(serving).ssh_port
+        return environment(serving, files, tag="test"), place(serving).ssh_port
 
     found, port = served(tmp_path, step)
 
@@ -39,50 +39,53 @@ def test_who_asks_learns_where_objects_and_repositories_are(tmp_path: Path) -> N
     world = small_world()
     world.state.objects_address = "127.0.0.1"
     world.state.repositories["https://git.test/home.git"] = str(tmp_path / "home.git")
-    places = LabPlaces(state=tmp_path / "lab.state")
+    files = LabPlaces(state=tmp_path / "lab.state")
 
     async def told() -> dict[str, str]:
         manner = Manner(port=0, objects_port=0, git_port=0)
         serving = Serving(world, manner, tmp_path, datetime(2026, 6, 1, tzinfo=UTC))
         await serving.start()
         try:
-            return environment(serving, places, tag="test")
+            return environment(serving, files, tag="test")
         finally:
             await serving.stop()
 
-    found = asyncio.run(told())
+    result = asyncio.run(told())
 
-    assert found["AWS_ENDPOINT_URL"].startswith("http://127.0.0.1:")
-    assert world.state.objects.keys == {found["AWS_ACCESS_KEY_ID"]: found["AWS_SECRET_ACCESS_KEY"]}
-    assert found["AWS_REGION"] == "us-east-1"
-    assert found["STOCKMAN_LAB_GIT"].startswith("http://127.0.0.1:")
+    assert result["AWS_ENDPOINT_URL"].startswith("http://127.0.0.1:")
+    assert world.state.objects.keys == {
+        result["AWS_ACCESS_KEY_ID"]: result["AWS_SECRET_ACCESS_KEY"]
+    }
+    assert result["AWS_REGION"] == "us-east-1"
+    assert result["STOCKMAN_LAB_GIT"].startswith("http://127.0.0.1:")
 
 
 def test_machines_that_are_not_where_they_should_be_are_told_with_their_ports(
     tmp_path: Path,
 ) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
+    files = LabPlaces(state=tmp_path / "lab.state")
 
     async def asked() -> dict[str, str]:
         manner = Manner(port=0, images_port=0, talos_port=0)
         serving = Serving(staged(), manner, tmp_path, today())
         await serving.start()
         try:
-            return environment(serving, places, tag="test")
+            return environment(serving, files, tag="test")
         finally:
             await serving.stop()
 
-    found = asyncio.run(asked())
+    result = asyncio.run(asked())
 
     ports = dict(
-        stockman_lab_port.split("=") for stockman_lab_port in found["STOCKMAN_LAB_PORTS"].split(",")
+        stockman_lab_port.split("=")
+        for stockman_lab_port in result["STOCKMAN_LAB_PORTS"].split(",")
     )
     assert ports["talos-1"].startswith("127.67.0.11:")
-    (context,) = yaml.safe_load(Path(found["TALOSCONFIG"]).read_text())["contexts"].values()
+    (context,) = yaml.safe_load(Path(result["TALOSCONFIG"]).read_text())["contexts"].values()
     assert context["endpoints"] == [ports["talos-1"]]
     assert context["nodes"] == ["127.67.0.11"]
 
 
-def place_of(found: dict[str, str]) -> str:
+def place_of(values: dict[str, str]) -> str:
     """The address of the first host."""
-    return found["PROXMOX_VE_ENDPOINT"].removeprefix("https://").partition(":")[0]
+    return values["PROXMOX_VE_ENDPOINT"].removeprefix("https://").partition(":")[0]

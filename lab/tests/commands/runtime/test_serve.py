@@ -52,14 +52,14 @@ def wanted(network: str = "", preset: str = "single") -> LabWish:
 
 
 @contextmanager
-def running_lab(places: LabPlaces, wish: LabWish) -> Iterator[None]:
+def running_lab(files: LabPlaces, options: LabWish) -> Iterator[None]:
     """Serve a lab in a thread until the end of the block."""
     ready = threading.Event()
     troubles: list[BaseException] = []
 
     def run() -> None:
         try:
-            serve(places, wish, DOORS, ready.set)
+            serve(files, options, DOORS, ready.set)
         except BaseException as error:  # noqa: BLE001  # told to the test below
             troubles.append(error)
             ready.set()
@@ -73,121 +73,121 @@ def running_lab(places: LabPlaces, wish: LabWish) -> Iterator[None]:
     try:
         yield
     finally:
-        tell(places, "down", {})
+        tell(files, "down", {})
         thread.join(30)
 
 
-def environment(places: LabPlaces) -> dict[str, str]:
-    found = ask(places, "environment")
-    assert isinstance(found, dict)
-    return found
+def environment(files: LabPlaces) -> dict[str, str]:
+    result = ask(files, "environment")
+    assert isinstance(result, dict)
+    return result
 
 
 def test_a_lab_tells_what_it_holds_and_keeps_it(tmp_path: Path) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
-    with running_lab(places, wanted()):
-        found: Any = ask(places, "status")
-        assert [host["name"] for host in found["clusters"][0]["hosts"]] == ["pve"]
-        assert environment(places)["PROXMOX_VE_ENDPOINT"].endswith(":8006/")
-        assert places.run.stat().st_mode & 0o077 == 0
-    assert not places.run.exists()
-    assert read_world(places.state.read_bytes()).clusters["single"].hosts.keys() == {"pve"}
+    files = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(files, wanted()):
+        value: Any = ask(files, "status")
+        assert [host["name"] for host in value["clusters"][0]["hosts"]] == ["pve"]
+        assert environment(files)["PROXMOX_VE_ENDPOINT"].endswith(":8006/")
+        assert files.run.stat().st_mode & 0o077 == 0
+    assert not files.run.exists()
+    assert read_world(files.state.read_bytes()).clusters["single"].hosts.keys() == {"pve"}
 
 
 def test_the_clock_and_faults_are_steered_from_outside(tmp_path: Path) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
-    with running_lab(places, wanted()):
-        before: Any = ask(places, "status")
-        after: Any = tell(places, "clock", {"advance": 7200})
+    files = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(files, wanted()):
+        before: Any = ask(files, "status")
+        after: Any = tell(files, "clock", {"advance": 7200})
         assert before["now"] + 7200 <= after["now"] < before["now"] + 7260
-        tell(places, "faults", {"point": "task", "effect": "fail"})
-        found: Any = ask(places, "faults")
-        assert [one["number"] for one in found] == [1]
-        tell(places, "forget", {"number": 1})
-        assert ask(places, "faults") == []
+        tell(files, "faults", {"point": "task", "effect": "fail"})
+        value: Any = ask(files, "faults")
+        assert [one["number"] for one in value] == [1]
+        tell(files, "forget", {"number": 1})
+        assert ask(files, "faults") == []
 
 
 def test_a_host_can_lose_its_power(tmp_path: Path) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
-    with running_lab(places, wanted(preset="three-node")):
-        tell(places, "faults", {"point": "host", "effect": "kill", "match": {"node": "neo"}})
-        found: Any = ask(places, "status")
-        powers = {host["name"]: host["power"] for host in found["clusters"][0]["hosts"]}
+    files = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(files, wanted(preset="three-node")):
+        tell(files, "faults", {"point": "host", "effect": "kill", "match": {"node": "neo"}})
+        value: Any = ask(files, "status")
+        powers = {host["name"]: host["power"] for host in value["clusters"][0]["hosts"]}
         assert powers == {"trinity": True, "neo": False, "niobe": True}
 
 
 def test_a_kept_state_is_gone_on_with(tmp_path: Path) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
+    files = LabPlaces(state=tmp_path / "lab.state")
     network = next(NETWORKS)
-    with running_lab(places, wanted(network)):
-        first = environment(places)["PROXMOX_VE_API_TOKEN"]
-    with running_lab(places, wanted(network, preset="home")):
-        assert environment(places)["PROXMOX_VE_API_TOKEN"] == first
+    with running_lab(files, wanted(network)):
+        first = environment(files)["PROXMOX_VE_API_TOKEN"]
+    with running_lab(files, wanted(network, preset="home")):
+        assert environment(files)["PROXMOX_VE_API_TOKEN"] == first
 
 
 def test_a_second_one_on_the_same_state_is_refused(tmp_path: Path) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
-    with running_lab(places, wanted()):
+    files = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(files, wanted()):
         with pytest.raises(StockmanError, match=r"lab\.running"):
-            serve(places, wanted(), DOORS, lambda: None)
-        assert ask(places, "status")
+            serve(files, wanted(), DOORS, lambda: None)
+        assert ask(files, "status")
 
 
 def test_one_in_the_background_is_refused_as_well(tmp_path: Path) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
-    with running_lab(places, wanted()):
+    files = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(files, wanted()):
         with pytest.raises(StockmanError, match=r"lab\.running"):
-            detached(places, wanted())
-        assert ask(places, "status")
+            detached(files, wanted())
+        assert ask(files, "status")
 
 
 def test_what_a_killed_lab_left_behind_is_cleared_away(tmp_path: Path) -> None:
-    places = LabPlaces(state=tmp_path / "lab[1].state")
+    files = LabPlaces(state=tmp_path / "lab[1].state")
     left = tmp_path / "lab[1].state.4711.scratch"
     left.mkdir()
     (left / "upload").write_bytes(b"wool")
-    places.run.write_text('{"pid": 4711, "port": 1, "token": "x"}')
-    with running_lab(places, wanted()):
-        assert running(places).pid == os.getpid()
+    files.run.write_text('{"pid": 4711, "port": 1, "token": "x"}')
+    with running_lab(files, wanted()):
+        assert running(files).pid == os.getpid()
     assert not left.exists()
 
 
 def test_a_port_in_use_is_one_clear_sentence(tmp_path: Path) -> None:
     network = next(NETWORKS)
     with running_lab(LabPlaces(state=tmp_path / "one.state"), wanted(network)):
-        other = LabPlaces(state=tmp_path / "two.state")
+        files = LabPlaces(state=tmp_path / "two.state")
         with pytest.raises(StockmanError, match=r"lab\.port: 127.*:8006 is in use"):
-            serve(other, wanted(network), DOORS, lambda: None)
-        assert not other.state.exists()
+            serve(files, wanted(network), DOORS, lambda: None)
+        assert not files.state.exists()
 
 
 def test_a_damaged_state_is_refused_and_left_alone(tmp_path: Path) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
-    places.state.write_bytes(b"wool")
+    files = LabPlaces(state=tmp_path / "lab.state")
+    files.state.write_bytes(b"wool")
     with pytest.raises(StockmanError, match=r"lab\.state"):
-        serve(places, wanted(), DOORS, lambda: None)
-    assert places.state.read_bytes() == b"wool"
+        serve(files, wanted(), DOORS, lambda: None)
+    assert files.state.read_bytes() == b"wool"
 
 
 def test_strangers_are_not_listened_to(tmp_path: Path) -> None:
     import http.client
 
-    places = LabPlaces(state=tmp_path / "lab.state")
-    with running_lab(places, wanted()):
-        connection = http.client.HTTPConnection("127.0.0.1", running(places).port, timeout=10)
+    files = LabPlaces(state=tmp_path / "lab.state")
+    with running_lab(files, wanted()):
+        connection = http.client.HTTPConnection("127.0.0.1", running(files).port, timeout=10)
         connection.request("POST", "/down", "{}", {"Authorization": "Bearer wool"})
         assert connection.getresponse().status == 401
         connection.close()
-        assert ask(places, "status")
+        assert ask(files, "status")
 
 
 def test_repositories_are_kept_by_their_urls(tmp_path: Path) -> None:
-    places = LabPlaces(state=tmp_path / "lab.state")
+    files = LabPlaces(state=tmp_path / "lab.state")
     url = "https://example.com/flock.git"
     made = wish(
         "single", next(NETWORKS), "9.1", "max", Manners(repositories=(f"{url}={tmp_path}",))
     )
-    with running_lab(places, made):
-        found: Any = ask(places, "status")
-        assert found["repositories"] == {url: str(tmp_path)}
-    assert read_world(places.state.read_bytes()).repositories == {url: str(tmp_path)}
+    with running_lab(files, made):
+        value: Any = ask(files, "status")
+        assert value["repositories"] == {url: str(tmp_path)}
+    assert read_world(files.state.read_bytes()).repositories == {url: str(tmp_path)}

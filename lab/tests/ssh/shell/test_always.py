@@ -55,10 +55,10 @@ SCRIPTS = st.lists(st.sampled_from(PIECES), max_size=14).map(" ".join)
 @settings(max_examples=400, deadline=None)
 @given(script=SCRIPTS, typed=st.binary(max_size=20))
 def test_every_script_comes_to_an_end_with_a_status(script: str, typed: bytes) -> None:
-    found = LOGIN.run(script, typed)
+    result = LOGIN.run(script, typed)
 
-    assert 0 <= found.status <= 255
-    assert "Traceback" not in found.err
+    assert 0 <= result.status <= 255
+    assert "Traceback" not in result.err
 
 
 LOGIN = Login()

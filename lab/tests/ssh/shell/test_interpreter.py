@@ -70,22 +70,22 @@ def test_scripts_do_what_bash_does(script: str) -> None:
         ["/bin/bash", "-c", script], capture_output=True, text=True, check=False, timeout=20
     )
 
-    found = Login().run(script)
+    result = Login().run(script)
 
-    assert (found.out, found.status) == (real.stdout, real.returncode)
+    assert (result.out, result.status) == (real.stdout, real.returncode)
 
 
 def test_what_is_not_known_is_not_found() -> None:
-    found = Login().run("meadow --now")
+    result = Login().run("meadow --now")
 
-    assert (found.status, found.err) == (127, "bash: line 1: meadow: command not found\n")
+    assert (result.status, result.err) == (127, "bash: line 1: meadow: command not found\n")
 
 
 def test_a_path_that_is_not_there_is_said_to_be_missing() -> None:
-    found = Login().run("/usr/bin/meadow")
+    result = Login().run("/usr/bin/meadow")
 
-    assert found.status == 127
-    assert found.err == "bash: line 1: /usr/bin/meadow: No such file or directory\n"
+    assert result.status == 127
+    assert result.err == "bash: line 1: /usr/bin/meadow: No such file or directory\n"
 
 
 def test_programs_of_the_system_are_not_among_those_of_users() -> None:
@@ -95,45 +95,45 @@ def test_programs_of_the_system_are_not_among_those_of_users() -> None:
 
 def test_a_script_that_breaks_off_is_refused() -> None:
     for script in ("echo 'a", 'echo "a', "if true; then echo", "f(){ echo", "echo |", "echo $(a"):
-        found = Login().run(script)
-        assert found.status == 2
-        assert found.err.startswith("bash: -c: line 1: ")
+        result = Login().run(script)
+        assert result.status == 2
+        assert result.err.startswith("bash: -c: line 1: ")
 
 
 @pytest.mark.parametrize(
     "script", ["for a in b; do echo; done", "while true; do :; done", "(echo)", "a=`id`", "id &"]
 )
 def test_what_this_shell_does_not_know_is_said_and_nothing_is_run(script: str) -> None:
-    found = Login().run(f"echo before; {script}")
+    result = Login().run(f"echo before; {script}")
 
-    assert (found.status, found.out) == (2, "")
-    assert "the shell of this lab does not know that" in found.err
+    assert (result.status, result.out) == (2, "")
+    assert "the shell of this lab does not know that" in result.err
 
 
 def test_unset_variables_end_a_strict_script() -> None:
-    found = Login().run("set -u; echo $meadow; echo never")
+    result = Login().run("set -u; echo $meadow; echo never")
 
-    assert (found.status, found.out) == (1, "")
-    assert found.err == "bash: line 1: meadow: unbound variable\n"
+    assert (result.status, result.out) == (1, "")
+    assert result.err == "bash: line 1: meadow: unbound variable\n"
 
 
 def test_a_function_that_calls_itself_comes_to_an_end() -> None:
-    found = Login().run("f(){ f; }; f")
+    result = Login().run("f(){ f; }; f")
 
-    assert found.status == 1
-    assert "maximum function nesting level exceeded" in found.err
+    assert result.status == 1
+    assert "maximum function nesting level exceeded" in result.err
 
 
 def test_output_goes_to_files() -> None:
     login = Login()
 
-    found = login.run("echo a > /tmp/x; echo b >> /tmp/x; cat < /tmp/x; cat /tmp/none 2>/tmp/err")
+    result = login.run("echo a > /tmp/x; echo b >> /tmp/x; cat < /tmp/x; cat /tmp/none 2>/tmp/err")
 
-    assert (found.status, found.out) == (1, "a\nb\n")
+    assert (result.status, result.out) == (1, "a\nb\n")
     assert login.files.read("/tmp/err") == b"cat: /tmp/none: No such file or directory\n"
 
 
 def test_output_to_nowhere_is_refused() -> None:
-    found = Login().run("echo a > /gone/x")
+    result = Login().run("echo a > /gone/x")
 
-    assert (found.status, found.err) == (1, "bash: line 1: /gone/x: No such file or directory\n")
+    assert (result.status, result.err) == (1, "bash: line 1: /gone/x: No such file or directory\n")

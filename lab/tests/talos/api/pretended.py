@@ -184,8 +184,8 @@ def few_methods() -> Methods:
 
     @methods.streamed("machine.MachineService", "Read")
     async def read(call: Call) -> AsyncIterator[Fields]:
-        for part in call.request.path.encode().split(b"/"):
-            yield {"bytes": part}
+        for text in call.request.path.encode().split(b"/"):
+            yield {"bytes": text}
 
     @methods.uploaded("machine.MachineService", "EtcdRecover")
     async def recover(call: Call, pieces: AsyncIterator[object]) -> Fields:
@@ -233,12 +233,12 @@ class Asking:
         service, _, name = path.removeprefix("/").partition("/")
         known = wire.method(service, name)
         raw = new_message(wire, known.request, request or {}).SerializeToString()
-        asked = Asked(path, single(raw), headers or {}, roles, "127.0.0.1")
-        around = Around(self.land, self.patience, self.methods)
+        incoming = Asked(path, single(raw), headers or {}, roles, "127.0.0.1")
+        context = Around(self.land, self.patience, self.methods)
         answer = wire.message(known.response)
         return [
             message_values(wire, answer.FromString(piece))
-            async for piece in perform(around, machine, asked)
+            async for piece in perform(context, machine, incoming)
         ]
 
     async def one(

@@ -32,16 +32,18 @@ def machine(minor: str = "1.13") -> PretendedMachine:
     return PretendedMachine("m1", ["127.0.0.2"], minor)
 
 
-def refused(one: PretendedMachine, path: str, raw: bytes = b"") -> Refusal:
+def refused(pretended_machine: PretendedMachine, path: str, raw: bytes = b"") -> Refusal:
     """How a call ends that is written by hand."""
-    return refused_pieces(one, path, single(raw))
+    return refused_pieces(pretended_machine, path, single(raw))
 
 
-def refused_pieces(one: PretendedMachine, path: str, pieces: AsyncIterator[bytes]) -> Refusal:
-    around = Around(PretendedLand(one), PretendedPatience(), few_methods())
+def refused_pieces(
+    pretended_machine: PretendedMachine, path: str, pieces: AsyncIterator[bytes]
+) -> Refusal:
+    context = Around(PretendedLand(pretended_machine), PretendedPatience(), few_methods())
 
     async def call() -> None:
-        async for _ in perform(around, one, Asked(path, pieces, roles=ADMIN)):
+        async for _ in perform(context, pretended_machine, Asked(path, pieces, roles=ADMIN)):
             pass
 
     with pytest.raises(Refusal) as raised:
@@ -51,24 +53,24 @@ def refused_pieces(one: PretendedMachine, path: str, pieces: AsyncIterator[bytes
 
 def test_a_reply_comes_in_its_envelope() -> None:
     one = machine()
-    found = asyncio.run(asking(one).one(one, VERSION))
+    result = asyncio.run(asking(one).one(one, VERSION))
 
-    assert list(found) == ["messages"]
-    assert "'tag': 'v1.13.0'" in str(found["messages"])
+    assert list(result) == ["messages"]
+    assert "'tag': 'v1.13.0'" in str(result["messages"])
 
 
 def test_services_without_an_envelope_answer_plainly() -> None:
     one = machine()
-    found = asyncio.run(asking(one).one(one, "/cosi.resource.State/Get", {"id": "x"}))
+    result = asyncio.run(asking(one).one(one, "/cosi.resource.State/Get", {"id": "x"}))
 
-    assert found == {"resource": {"metadata": {"id": "x"}}}
+    assert result == {"resource": {"metadata": {"id": "x"}}}
 
 
 def test_a_stream_is_its_messages() -> None:
     one = machine()
-    found = asyncio.run(asking(one).all(one, "/machine.MachineService/Read", {"path": "a/b"}))
+    result = asyncio.run(asking(one).all(one, "/machine.MachineService/Read", {"path": "a/b"}))
 
-    assert found == [{"bytes": b"a"}, {"bytes": b"b"}]
+    assert result == [{"bytes": b"a"}, {"bytes": b"b"}]
 
 
 @pytest.mark.parametrize(
@@ -83,25 +85,25 @@ def test_a_stream_is_its_messages() -> None:
     ],
 )
 def test_what_is_not_there_is_unimplemented(path: str, message: str) -> None:
-    found = refused(machine(), path)
+    result = refused(machine(), path)
 
-    assert found.code is GrpcCode.UNIMPLEMENTED
-    assert found.message.startswith(message)
+    assert result.code is GrpcCode.UNIMPLEMENTED
+    assert result.message.startswith(message)
 
 
 def test_what_came_later_is_unknown_to_older_machines() -> None:
-    found = refused(machine("1.12"), "/machine.LifecycleService/Upgrade")
+    result = refused(machine("1.12"), "/machine.LifecycleService/Upgrade")
 
-    assert str(found) == (
+    assert str(result) == (
         "rpc error: code = Unimplemented desc = unknown service machine.LifecycleService"
     )
 
 
 def test_a_request_that_is_no_message_is_told_as_the_real_one_does() -> None:
-    found = refused(machine(), "/machine.MachineService/Read", b"\xff\xff")
+    result = refused(machine(), "/machine.MachineService/Read", b"\xff\xff")
 
-    assert found.code is GrpcCode.INTERNAL
-    assert found.message.startswith("grpc: error unmarshalling request: proto: ")
+    assert result.code is GrpcCode.INTERNAL
+    assert result.message.startswith("grpc: error unmarshalling request: proto: ")
 
 
 def test_a_caller_who_sends_nothing_is_refused() -> None:
@@ -155,9 +157,9 @@ def test_readers_configure_no_machine_that_has_a_configuration(minor: str) -> No
 def test_a_worker_refuses_what_is_for_the_control_plane() -> None:
     worker = PretendedMachine("w1", ["127.0.0.9"], is_controlplane=False)
 
-    found = refused(worker, "/machine.MachineService/Kubeconfig")
+    result = refused(worker, "/machine.MachineService/Kubeconfig")
 
-    assert found.message == "kubeconfig is only available on control plane nodes"
+    assert result.message == "kubeconfig is only available on control plane nodes"
 
 
 def test_a_machine_that_is_down_answers_nothing() -> None:
@@ -169,12 +171,12 @@ def test_a_machine_that_is_down_answers_nothing() -> None:
 
 def test_a_call_ends_with_the_boot_that_it_began_in() -> None:
     one = machine()
-    around = Around(PretendedLand(one), PretendedPatience(), few_methods())
-    asked = Asked("/machine.MachineService/Events", single(b""), roles=ADMIN)
+    context = Around(PretendedLand(one), PretendedPatience(), few_methods())
+    incoming = Asked("/machine.MachineService/Events", single(b""), roles=ADMIN)
     seen = []
 
     async def follow() -> None:
-        async for piece in perform(around, one, asked):
+        async for piece in perform(context, one, incoming):
             seen.append(piece)
             if len(seen) == 3 and one.api is not None:
                 one.api.boot += 1

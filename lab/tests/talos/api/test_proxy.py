@@ -90,13 +90,13 @@ def test_streams_of_many_are_one_stream() -> None:
         three.first, READ, {"path": "x"}, headers={"nodes": [FIRST, SECOND, "127.0.0.8"]}
     )
 
-    found = asyncio.run(asking)
+    result = asyncio.run(asking)
 
-    assert [one for one in found if "bytes" in one] == [
+    assert [one for one in result if "bytes" in one] == [
         {"metadata": {"hostname": FIRST}, "bytes": b"x"},
         {"metadata": {"hostname": SECOND}, "bytes": b"x"},
     ]
-    (failed,) = [one["metadata"] for one in found if "bytes" not in one]
+    (failed,) = [one["metadata"] for one in result if "bytes" not in one]
     assert "no route to host" in str(failed)
 
 
@@ -185,9 +185,9 @@ def test_a_machine_that_is_off_is_waited_for_in_vain() -> None:
 def test_a_call_that_was_carried_on_goes_no_further() -> None:
     three = Three()
 
-    found = three.ask(three.first, VERSION, proxyfrom=["x"], node=[SECOND])
+    result = three.ask(three.first, VERSION, proxyfrom=["x"], node=[SECOND])
 
-    assert found == three.ask(three.first, VERSION)
+    assert result == three.ask(three.first, VERSION)
 
 
 def test_machines_of_another_cluster_are_not_trusted() -> None:

@@ -58,20 +58,20 @@ def applied(
     return applied_network(of or machine(), told, config)
 
 
-def global_addresses(found: AppliedNetwork, link: str) -> tuple[str, ...]:
+def global_addresses(applied_network: AppliedNetwork, link: str) -> tuple[str, ...]:
     """Addresses of a link with prefix, those of the link alone left out."""
     return tuple(
         address.address
-        for address in found.addresses
+        for address in applied_network.addresses
         if address.link == link and address.scope == "global"
     )
 
 
 def test_without_any_word_cards_ask_for_leases() -> None:
-    found = applied(None)
+    result = applied(None)
 
-    assert found.operators == (Operator(kind="dhcp4", link="eth0", layer=Layer.DEFAULT),)
-    assert found.addresses == (
+    assert result.operators == (Operator(kind="dhcp4", link="eth0", layer=Layer.DEFAULT),)
+    assert result.addresses == (
         AppliedAddress(link="lo", address="127.0.0.1/8", scope="host", layer=Layer.DEFAULT),
         AppliedAddress(link="lo", address="::1/128", scope="host", layer=Layer.KERNEL),
         AppliedAddress(link="eth0", address="10.42.0.100/24", layer=Layer.OPERATOR, priority=1024),
@@ -79,47 +79,47 @@ def test_without_any_word_cards_ask_for_leases() -> None:
             link="eth0", address="fe80::be24:11ff:fe00:1/64", scope="link", layer=Layer.KERNEL
         ),
     )
-    assert found.routes == (
+    assert result.routes == (
         AppliedRoute(link="eth0", gateway="10.42.0.1", source="10.42.0.100", layer=Layer.OPERATOR),
     )
-    assert (found.resolvers, found.time_servers) == (
+    assert (result.resolvers, result.time_servers) == (
         ("1.1.1.1", "8.8.8.8"),
         ("time.cloudflare.com",),
     )
-    assert (found.hostname, found.node_addresses) == ("", ("10.42.0.100",))
+    assert (result.hostname, result.node_addresses) == ("", ("10.42.0.100",))
 
 
 def test_a_card_without_a_cable_gets_nothing() -> None:
-    found = applied(None, of=machine(linked=False))
+    result = applied(None, of=machine(linked=False))
 
-    assert found.node_addresses == ()
-    assert [(link.name, link.up, link.carrier) for link in found.links] == [
+    assert result.node_addresses == ()
+    assert [(link.name, link.up, link.carrier) for link in result.links] == [
         ("lo", True, True),
         ("eth0", True, False),
     ]
 
 
 def test_cards_are_named_by_their_slots_unless_told_not_to() -> None:
-    found = applied(None, of=machine(2), platform=PlatformData())
+    result = applied(None, of=machine(2), platform=PlatformData())
 
-    assert [link.name for link in found.links] == ["lo", "ens18", "ens19"]
-    assert found.link("enp0s19") == found.links[2]
-    assert found.link("eth0") is None
-    assert (found.links[1].bus_path, found.links[1].driver) == ("0000:00:12.0", "virtio_net")
+    assert [link.name for link in result.links] == ["lo", "ens18", "ens19"]
+    assert result.link("enp0s19") == result.links[2]
+    assert result.link("eth0") is None
+    assert (result.links[1].bus_path, result.links[1].driver) == ("0000:00:12.0", "virtio_net")
 
 
 def test_a_platform_that_speaks_of_a_card_keeps_it_from_asking() -> None:
     files = {"network-config": STATIC, "meta-data": b"hostname: shed.example\n"}
     platform = nocloud_data(files, arguments=cmdline("net.ifnames=0"))
-    found = applied(None, of=machine(2), platform=platform)
+    result = applied(None, of=machine(2), platform=platform)
 
-    assert global_addresses(found, "eth0") == ("10.42.0.21/24",)
-    assert global_addresses(found, "eth1") == ("10.42.0.100/24",)
-    assert [(operator.link, operator.layer) for operator in found.operators] == [
+    assert global_addresses(result, "eth0") == ("10.42.0.21/24",)
+    assert global_addresses(result, "eth1") == ("10.42.0.100/24",)
+    assert [(operator.link, operator.layer) for operator in result.operators] == [
         ("eth1", Layer.DEFAULT)
     ]
-    assert (found.hostname, found.domain) == ("shed", "example")
-    assert found.resolvers == ("10.42.0.2",)
+    assert (result.hostname, result.domain) == ("shed", "example")
+    assert result.resolvers == ("10.42.0.2",)
 
 
 def test_addresses_of_all_layers_are_there_and_names_of_the_highest() -> None:
@@ -134,13 +134,13 @@ machine:
     interfaces: [{interface: eth0, addresses: [10.42.0.22/24], mtu: 1400}]
   time: {servers: [10.42.0.4]}
 """
-    found = applied(text, platform=platform)
+    result = applied(text, platform=platform)
 
-    assert global_addresses(found, "eth0") == ("10.42.0.21/24", "10.42.0.22/24")
-    assert (found.hostname, found.domain) == ("barn", "example")
-    assert found.search_domains == ("example",)
-    assert (found.resolvers, found.time_servers) == (("10.42.0.3",), ("10.42.0.4",))
-    assert (found.links[1].mtu, found.links[1].layer) == (1400, Layer.CONFIGURATION)
+    assert global_addresses(result, "eth0") == ("10.42.0.21/24", "10.42.0.22/24")
+    assert (result.hostname, result.domain) == ("barn", "example")
+    assert result.search_domains == ("example",)
+    assert (result.resolvers, result.time_servers) == (("10.42.0.3",), ("10.42.0.4",))
+    assert (result.links[1].mtu, result.links[1].layer) == (1400, Layer.CONFIGURATION)
 
 
 def test_documents_about_links_leave_other_cards_down() -> None:
@@ -161,18 +161,20 @@ kind: Layer2VIPConfig
 name: 10.42.0.9
 link: net0
 """
-    found = applied(text, of=machine(2))
+    result = applied(text, of=machine(2))
 
-    assert global_addresses(found, "eth1") == ("10.42.0.5/24",)
-    assert found.link("net0") == found.links[2]
-    assert [(link.name, link.up) for link in found.links] == [
+    assert global_addresses(result, "eth1") == ("10.42.0.5/24",)
+    assert result.link("net0") == result.links[2]
+    assert [(link.name, link.up) for link in result.links] == [
         ("lo", True),
         ("eth0", False),
         ("eth1", True),
     ]
-    assert found.vips == {"10.42.0.9": "eth1"}
-    assert [(operator.kind, operator.vip) for operator in found.operators] == [("vip", "10.42.0.9")]
-    assert found.routes == (
+    assert result.vips == {"10.42.0.9": "eth1"}
+    assert [(operator.kind, operator.vip) for operator in result.operators] == [
+        ("vip", "10.42.0.9")
+    ]
+    assert result.routes == (
         AppliedRoute(link="eth1", gateway="10.42.0.1", layer=Layer.CONFIGURATION),
     )
 
@@ -195,40 +197,40 @@ machine:
         mtu: 9000
         vlans: [{vlanId: 66, dhcp: true}]
 """
-    found = applied(text, of=machine(2))
-    links = {link.name: link for link in found.links}
+    result = applied(text, of=machine(2))
+    links = {link.name: link for link in result.links}
 
     assert links["bond0"].mac == links["eth1"].mac == "bc:24:11:00:00:01"
     assert links["eth1"].permanent_mac == "bc:24:11:00:00:02"
-    assert [link.master for link in found.links[1:3]] == ["bond0", "bond0"]
+    assert [link.master for link in result.links[1:3]] == ["bond0", "bond0"]
     assert (links["bond0.66"].parent, links["bond0.66"].vlan) == ("bond0", 66)
-    assert global_addresses(found, "bond0.66") == ("10.42.66.100/24",)
-    assert [operator.link for operator in found.operators] == ["bond0.66"]
+    assert global_addresses(result, "bond0.66") == ("10.42.66.100/24",)
+    assert [operator.link for operator in result.operators] == ["bond0.66"]
 
 
 def test_links_that_are_ignored_are_left_alone() -> None:
     text = "machine: {type: worker, network: {interfaces: [{interface: eth0, ignore: true}]}}"
-    found = applied(text, of=machine(2))
+    result = applied(text, of=machine(2))
 
-    assert [operator.link for operator in found.operators] == ["eth1"]
-    assert global_addresses(found, "eth0") == ()
+    assert [operator.link for operator in result.operators] == ["eth1"]
+    assert global_addresses(result, "eth0") == ()
 
 
 def test_a_card_that_is_not_there_has_no_addresses() -> None:
     text = "kind: LinkConfig\nname: eth7\naddresses: [{address: 10.42.0.5/24}]\n"
-    found = applied(text)
+    result = applied(text)
 
-    assert found.node_addresses == ()
-    assert found.link("eth7") is None
+    assert result.node_addresses == ()
+    assert result.link("eth7") is None
 
 
 def test_an_address_of_the_arguments_goes_to_the_first_card() -> None:
     platform = PlatformData(cmdline=cmdline("net.ifnames=0 ip=10.42.0.5::10.42.0.1:24"))
-    found = applied(None, of=machine(2), platform=platform)
+    result = applied(None, of=machine(2), platform=platform)
 
-    assert global_addresses(found, "eth0") == ("10.42.0.5/24",)
-    assert found.routes[0].layer is Layer.CMDLINE
-    assert [operator.link for operator in found.operators] == ["eth1"]
+    assert global_addresses(result, "eth0") == ("10.42.0.5/24",)
+    assert result.routes[0].layer is Layer.CMDLINE
+    assert [operator.link for operator in result.operators] == ["eth1"]
 
 
 @pytest.mark.parametrize(

@@ -79,25 +79,27 @@ def test_installation_and_volumes_are_the_same(estate: str) -> None:
         assert new.features == old.features
 
 
-def _plain(found: Effective) -> dict[str, object]:
+def _plain(effective: Effective) -> dict[str, object]:
     """What is the same in every contract; versions differ from one to the next."""
-    told = {
-        field.name: getattr(found, field.name) for field in fields(found) if field.name not in OWN
+    values = {
+        field.name: getattr(effective, field.name)
+        for field in fields(effective)
+        if field.name not in OWN
     }
-    told["kubernetes"] = _kubernetes(found.kubernetes) if found.is_controlplane else None
-    return {name: _VERSION.sub("", repr(value)) for name, value in told.items()}
+    values["kubernetes"] = _kubernetes(effective.kubernetes) if effective.is_controlplane else None
+    return {name: _VERSION.sub("", repr(value)) for name, value in values.items()}
 
 
-def _kubernetes(told: KubernetesSetting) -> KubernetesSetting:
+def _kubernetes(kubernetes_setting: KubernetesSetting) -> KubernetesSetting:
     """Without names of manifests, which are new, and logins, which are a document of their own."""
-    server = told.api_server
+    server = kubernetes_setting.api_server
     arguments = {
         key: argument for key, argument in server.arguments.items() if not key.startswith("oidc-")
     }
     return replace(
-        told,
+        kubernetes_setting,
         api_server=replace(server, arguments=arguments),
-        manifests=tuple(replace(manifest, name="") for manifest in told.manifests),
+        manifests=tuple(replace(manifest, name="") for manifest in kubernetes_setting.manifests),
     )
 
 
@@ -105,10 +107,10 @@ def _terms(expression: str) -> set[str]:
     return set(expression.split(" && "))
 
 
-def _network(found: Effective) -> AppliedNetwork:
-    macs = dict.fromkeys(mac for link in found.links for mac in _macs(link))
+def _network(effective: Effective) -> AppliedNetwork:
+    macs = dict.fromkeys(mac for link in effective.links for mac in _macs(link))
     macs |= dict.fromkeys(
-        alias.expression.rpartition("== ")[2].strip('"') for alias in found.aliases.values()
+        alias.expression.rpartition("== ")[2].strip('"') for alias in effective.aliases.values()
     )
     nics = tuple(
         NicView(number=number, mac=mac, bridge="vmbr0") for number, mac in enumerate(sorted(macs))
@@ -119,23 +121,23 @@ def _network(found: Effective) -> AppliedNetwork:
         network=Pools([Pool(bridge="vmbr0", first="127.66.9.1/24", count=9)]),
     )
     cmdline = Cmdline(predictable_names=False)
-    return applied_network(machine, PlatformData(cmdline=cmdline), found)
+    return applied_network(machine, PlatformData(cmdline=cmdline), effective)
 
 
-def _seen(found: AppliedNetwork) -> list[set[object]]:
+def _seen(applied_network: AppliedNetwork) -> list[set[object]]:
     """What can be seen; VLANs are named after a card, or after the name that was given to it."""
-    links = {link.name: (link.mac, link.vlan, link.kind) for link in found.links}
+    links = {link.name: (link.mac, link.vlan, link.kind) for link in applied_network.links}
     return [
-        {(*links[link.name], link.mtu, link.master, link.up) for link in found.links},
+        {(*links[link.name], link.mtu, link.master, link.up) for link in applied_network.links},
         {
             (links[address.link], address.address, address.scope, address.layer)
-            for address in found.addresses
+            for address in applied_network.addresses
         },
         {
             (links[route.link], route.destination, route.gateway, route.metric)
-            for route in found.routes
+            for route in applied_network.routes
         },
-        {(links[link], vip) for vip, link in found.vips.items()},
+        {(links[link], vip) for vip, link in applied_network.vips.items()},
     ]
 
 

@@ -39,10 +39,10 @@ def test_a_text_that_is_no_yaml_says_nothing() -> None:
 
 
 def test_documents_alone_are_partial() -> None:
-    found = read("apiVersion: v1alpha1\nkind: HostnameConfig\nhostname: shed\n")
+    result = read("apiVersion: v1alpha1\nkind: HostnameConfig\nhostname: shed\n")
 
-    assert found.is_partial
-    assert found.hostname == "shed"
+    assert result.is_partial
+    assert result.hostname == "shed"
 
 
 @pytest.mark.parametrize(
@@ -55,15 +55,15 @@ def test_documents_alone_are_partial() -> None:
     ],
 )
 def test_types_have_older_spellings(spelled: str, meant: str, controls: bool) -> None:
-    found = read(f"machine: {{type: {spelled}}}")
+    result = read(f"machine: {{type: {spelled}}}")
 
-    assert (found.machine_type, found.is_controlplane) == (meant, controls)
+    assert (result.machine_type, result.is_controlplane) == (meant, controls)
 
 
 def test_words_that_look_like_booleans_are_words() -> None:
-    found = read("apiVersion: v1alpha1\nkind: HostnameConfig\nauto: off\nhostname: on\n")
+    result = read("apiVersion: v1alpha1\nkind: HostnameConfig\nauto: off\nhostname: on\n")
 
-    assert (found.hostname, found.auto_hostname) == ("on", "off")
+    assert (result.hostname, result.auto_hostname) == ("on", "off")
 
 
 @pytest.mark.parametrize(
@@ -81,7 +81,7 @@ def test_how_a_machine_without_a_name_gets_one(text: str, auto: str) -> None:
 
 
 def test_interfaces_of_old_configurations() -> None:
-    found = read(
+    result = read(
         """\
 machine:
   type: controlplane
@@ -106,8 +106,8 @@ machine:
 """
     )
 
-    assert found.default_dhcp
-    assert found.links == (
+    assert result.default_dhcp
+    assert result.links == (
         LinkSetting(
             name="eth0",
             mtu=9000,
@@ -137,7 +137,7 @@ machine:
 
 
 def test_links_of_documents_are_put_together_by_name() -> None:
-    found = read(
+    result = read(
         """\
 kind: LinkConfig
 name: net0
@@ -169,9 +169,9 @@ selector: {match: 'link.driver == "virtio_net"'}
 """
     )
 
-    assert not found.default_dhcp
-    assert found.aliases == {"net0": LinkSelector(expression='link.driver == "virtio_net"')}
-    assert found.links == (
+    assert not result.default_dhcp
+    assert result.aliases == {"net0": LinkSelector(expression='link.driver == "virtio_net"')}
+    assert result.links == (
         LinkSetting(
             name="net0",
             mtu=1400,
@@ -203,11 +203,11 @@ def test_certificates_are_texts_in_every_style() -> None:
 
 
 def test_an_unattended_installation_starts_again_if_it_has_an_image() -> None:
-    told = "kind: UnattendedInstallConfig\nprovisioning: {diskSelector: {match: 'true'}}\n"
-    with_image = read(told + "installer: {image: a/b:v1.14.1}\n").install
+    text = "kind: UnattendedInstallConfig\nprovisioning: {diskSelector: {match: 'true'}}\n"
+    with_image = read(text + "installer: {image: a/b:v1.14.1}\n").install
 
     assert with_image == InstallSetting(expression="true", image="a/b:v1.14.1", is_unattended=True)
-    assert read(told).install == InstallSetting(expression="true", is_unattended=True)
+    assert read(text).install == InstallSetting(expression="true", is_unattended=True)
 
 
 def test_the_disk_of_old_configurations_is_an_expression_too() -> None:
@@ -225,13 +225,13 @@ def test_roles_cannot_be_switched_off_since_1_12() -> None:
 
 
 def test_images_that_nobody_names_are_those_of_the_release() -> None:
-    found = read("machine: {type: controlplane}", "1.13")
+    result = read("machine: {type: controlplane}", "1.13")
 
-    assert found.etcd.image == "registry.k8s.io/etcd:v3.6.12"
-    assert found.kubelet.image == "ghcr.io/siderolabs/kubelet:v1.36.3"
-    assert found.kubernetes.version == "v1.36.3"
-    assert found.kubernetes.core_dns.image == "registry.k8s.io/coredns/coredns:v1.14.6"
-    assert found.kubernetes.cni == "flannel"
+    assert result.etcd.image == "registry.k8s.io/etcd:v3.6.12"
+    assert result.kubelet.image == "ghcr.io/siderolabs/kubelet:v1.36.3"
+    assert result.kubernetes.version == "v1.36.3"
+    assert result.kubernetes.core_dns.image == "registry.k8s.io/coredns/coredns:v1.14.6"
+    assert result.kubernetes.cni == "flannel"
 
 
 def test_the_control_plane_is_marked_unless_pods_may_run_there() -> None:
@@ -246,22 +246,22 @@ def test_the_control_plane_is_marked_unless_pods_may_run_there() -> None:
 
 
 def test_arguments_may_have_several_values() -> None:
-    found = read("cluster: {apiServer: {extraArgs: {a: b, c: [d, e]}}}")
+    result = read("cluster: {apiServer: {extraArgs: {a: b, c: [d, e]}}}")
 
-    assert found.kubernetes.api_server.arguments == {"a": ("b",), "c": ("d", "e")}
+    assert result.kubernetes.api_server.arguments == {"a": ("b",), "c": ("d", "e")}
 
 
 def test_kernel_modules_of_sections_and_documents() -> None:
-    found = read(
+    result = read(
         "machine: {type: worker, kernel: {modules: [{name: nbd}]}}\n---\n"
         "kind: KernelModuleConfig\nname: zfs\nparameters: [zfs_arc_max=1]\n"
     )
 
-    assert found.kernel_modules == (KernelModule(name="nbd"), KernelModule(name="zfs"))
+    assert result.kernel_modules == (KernelModule(name="nbd"), KernelModule(name="zfs"))
 
 
 def test_volumes_of_every_kind() -> None:
-    found = read(
+    result = read(
         """\
 machine:
   type: worker
@@ -281,12 +281,12 @@ name: swap
 """
     )
 
-    assert found.volumes == (
+    assert result.volumes == (
         VolumeSetting(name="STATE", encryption=("nodeID", "tpm")),
         VolumeSetting(name="EPHEMERAL", max_size="40GiB"),
         VolumeSetting(name="data", kind="user", min_size="1GiB", filesystem="xfs"),
         VolumeSetting(name="swap", kind="swap"),
         VolumeSetting(name="/var/mnt/x", kind="disk", max_size="5GB", filesystem="xfs"),
     )
-    assert found.volume("data") == found.volumes[2]
-    assert found.volume("nothing") is None
+    assert result.volume("data") == result.volumes[2]
+    assert result.volume("nothing") is None

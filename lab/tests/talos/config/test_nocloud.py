@@ -70,10 +70,10 @@ def nocloud(files: dict[str, bytes] | None, serial: str = "") -> PlatformData:
 
 
 def test_the_first_version_of_network_configuration() -> None:
-    found = nocloud({"network-config": FIRST})
+    platform_data = nocloud({"network-config": FIRST})
 
-    assert found.nameservers == ("10.42.0.2",)
-    assert found.links == (
+    assert platform_data.nameservers == ("10.42.0.2",)
+    assert platform_data.links == (
         LinkSetting(
             name="eth0",
             selector=LinkSelector(permanent_mac="bc:24:11:aa:bb:00"),
@@ -95,10 +95,10 @@ def test_the_first_version_of_network_configuration() -> None:
 
 
 def test_the_second_version_of_network_configuration() -> None:
-    found = nocloud({"network-config": SECOND})
+    platform_data = nocloud({"network-config": SECOND})
 
-    assert found.nameservers == ("10.42.0.2",)
-    assert found.links == (
+    assert platform_data.nameservers == ("10.42.0.2",)
+    assert platform_data.links == (
         LinkSetting(name="eth1", dhcp4=DhcpSetting(), dhcp6=DhcpSetting()),
         LinkSetting(
             name="net0",
@@ -129,19 +129,19 @@ def test_the_second_version_of_network_configuration() -> None:
     ],
 )
 def test_a_network_that_cannot_be_used_takes_names_with_it(network: bytes) -> None:
-    found = nocloud({"network-config": network, "meta-data": b"hostname: shed\n"})
+    platform_data = nocloud({"network-config": network, "meta-data": b"hostname: shed\n"})
 
-    assert (found.links, found.hostname, found.metadata) == ((), "", {})
+    assert (platform_data.links, platform_data.hostname, platform_data.metadata) == ((), "", {})
 
 
 def test_what_metadata_say() -> None:
     meta = (
         b"local-hostname: shed.example\ninstance-id: i-1\nprovider-id: proxmox://r/101\nzone: a\n"
     )
-    found = nocloud({"network-config": FIRST, "meta-data": meta})
+    platform_data = nocloud({"network-config": FIRST, "meta-data": meta})
 
-    assert found.hostname == "shed.example"
-    assert found.metadata == {
+    assert platform_data.hostname == "shed.example"
+    assert platform_data.metadata == {
         "platform": "nocloud",
         "hostname": "shed.example",
         "internalDNS": "shed.example",
@@ -153,27 +153,27 @@ def test_what_metadata_say() -> None:
 
 def test_names_of_proxmox_stand_in_user_data() -> None:
     user = b"#cloud-config\nhostname: shed\nmanage_etc_hosts: true\n"
-    found = nocloud(
+    platform_data = nocloud(
         {"network-config": FIRST, "meta-data": b"instance-id: abc\n", "user-data": user}
     )
 
-    assert found.hostname == "shed"
-    assert found.machine_config is None
+    assert platform_data.hostname == "shed"
+    assert platform_data.machine_config is None
 
 
 def test_the_serial_number_wins_over_metadata() -> None:
     meta = b"hostname: shed\ninstance-id: i-1\n"
-    found = nocloud({"network-config": FIRST, "meta-data": meta}, "ds=nocloud;h=barn;i=i-2")
+    platform_data = nocloud({"network-config": FIRST, "meta-data": meta}, "ds=nocloud;h=barn;i=i-2")
 
-    assert (found.hostname, found.metadata["instanceId"]) == ("barn", "i-2")
+    assert (platform_data.hostname, platform_data.metadata["instanceId"]) == ("barn", "i-2")
 
 
 def test_a_web_server_in_the_serial_number_replaces_the_drive() -> None:
     files = {"network-config": FIRST, "user-data": b"machine: {}\n"}
-    found = nocloud(files, "ds=nocloud-net;s=http://10.42.0.2/x;h=barn")
+    platform_data = nocloud(files, "ds=nocloud-net;s=http://10.42.0.2/x;h=barn")
 
-    assert found.config_url == "http://10.42.0.2/x/user-data"
-    assert (found.links, found.machine_config) == ((), None)
+    assert platform_data.config_url == "http://10.42.0.2/x/user-data"
+    assert (platform_data.links, platform_data.machine_config) == ((), None)
 
 
 @pytest.mark.parametrize(
@@ -187,10 +187,10 @@ def test_a_web_server_in_the_serial_number_replaces_the_drive() -> None:
     ],
 )
 def test_user_data_may_be_a_configuration(user: bytes, config: bytes | None, url: str) -> None:
-    found = nocloud({"user-data": user})
+    platform_data = nocloud({"user-data": user})
 
-    assert (found.machine_config, found.config_url) == (config, url)
-    assert found.mode == "cloud"
+    assert (platform_data.machine_config, platform_data.config_url) == (config, url)
+    assert platform_data.mode == "cloud"
 
 
 def test_without_a_drive_there_is_nothing() -> None:

@@ -65,7 +65,7 @@ def answers(
 
 
 async def _messages(
-    land: HandMadeLand,
+    hand_made_land: HandMadeLand,
     machine: HandMade,
     name: str,
     request: Mapping[str, object],
@@ -75,17 +75,17 @@ async def _messages(
     wire = load_api_schema(machine.minor)
     known = wire.method("cosi.resource.State", name)
     raw = new_message(wire, known.request, request).SerializeToString()
-    asked = Asked(f"/cosi.resource.State/{name}", single(raw), {}, roles, "127.0.0.1")
-    around = Around(land, patience, all_methods())
+    incoming = Asked(f"/cosi.resource.State/{name}", single(raw), {}, roles, "127.0.0.1")
+    context = Around(hand_made_land, patience, all_methods())
     answer = wire.message(known.response)
-    async for piece in perform(around, machine, asked):
+    async for piece in perform(context, machine, incoming):
         yield message_values(wire, answer.FromString(piece))
 
 
-def events(found: list[dict[str, object]]) -> list[tuple[str, str, str]]:
+def events(rows: list[dict[str, object]]) -> list[tuple[str, str, str]]:
     """What happened to which resource in which version."""
     told = []
-    for answer in found:
+    for answer in rows:
         for one in answer.get("event", []):  # type: ignore[attr-defined]
             metadata = one["resource"]["metadata"]
             told.append(

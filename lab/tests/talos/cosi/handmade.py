@@ -143,23 +143,23 @@ class HandMade(Machine):
 
 def handmade_land(minor: str = "1.13", first: str = "127.51.0.1") -> HandMadeLand:
     """Two machines of the control plane and a worker, all of them up."""
-    land = HandMadeLand()
+    hand_made_land = HandMadeLand()
     start, _, last = first.rpartition(".")
     for number, role in enumerate(("controlplane", "controlplane", "worker")):
         address = f"{start}.{int(last) + number}"
         name = f"{'ctrl' if role == 'controlplane' else 'work'}-{number + 1}"
-        land.machines.append(running_machine(land, minor, name, address, role))
-    return land
+        hand_made_land.machines.append(running_machine(hand_made_land, minor, name, address, role))
+    return hand_made_land
 
 
 def running_machine(
-    land: HandMadeLand, minor: str, name: str, address: str, role: str = "controlplane"
+    hand_made_land: HandMadeLand, minor: str, name: str, address: str, role: str = "controlplane"
 ) -> HandMade:
     """A machine that booted, and all of whose services run."""
     version = f"v{minor}.{PATCHES[minor]}"
     disk = DiskView(slot="scsi0", size=32 * GIB, serial="root")
     talos = TalosDisk(disk)
-    empty = next(iter(land.factory.schematics))
+    empty = next(iter(hand_made_land.factory.schematics))
     facts = ImageFacts(platform="nocloud", version=version, schematic=empty, virtual_size=0)
     talos.install(facts, SD_BOOT)
     talos.make(STATE)
@@ -168,7 +168,7 @@ def running_machine(
     talos.write_meta(10, b"addresses: []\n")
     if role == "controlplane":
         talos.write_etcd({"cluster": "one", "member": "8e9e05c52164694d"})
-    state = MachineState(cluster="meadow", vmid=100 + len(land.machines), name=name)
+    state = MachineState(cluster="meadow", vmid=100 + len(hand_made_land.machines), name=name)
     _describe(state, version, address, name)
     state.config, state.stage, state.api = talos.config, Stage.RUNNING, "secured"
     state.schematic, state.slot, state.system_disk = empty, "A", "scsi0"
@@ -179,16 +179,16 @@ def running_machine(
     state.kubernetes.static_pods_ready_at = NOW - 100 if role == "controlplane" else None
     state.kubernetes.registered = state.kubernetes.node_ready = True
     view = _view([disk, DiskView(slot="virtio1", size=100 * GIB, serial="data")])
-    return HandMade(land, state, view)
+    return HandMade(hand_made_land, state, view)
 
 
-def waiting_machine(land: HandMadeLand, minor: str, address: str) -> HandMade:
+def waiting_machine(hand_made_land: HandMadeLand, minor: str, address: str) -> HandMade:
     """A machine in maintenance."""
-    state = MachineState(cluster="meadow", vmid=200 + len(land.machines), name="new")
+    state = MachineState(cluster="meadow", vmid=200 + len(hand_made_land.machines), name="new")
     _describe(state, f"v{minor}.{PATCHES[minor]}", address, "talos-abc-def")
     state.stage, state.api = Stage.MAINTENANCE, "maintenance"
     state.services = {one.id: _service(one.id) for one in EARLY}
-    machine = HandMade(land, state, _view([DiskView(slot="scsi0", size=32 * GIB)]))
+    machine = HandMade(hand_made_land, state, _view([DiskView(slot="scsi0", size=32 * GIB)]))
     machine.served = PretendedApi(machine, "maintenance")  # type: ignore[arg-type]
     return machine
 

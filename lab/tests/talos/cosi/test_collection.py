@@ -22,8 +22,8 @@ def looked_at(machine: HandMade, name: str = SERVICES) -> Collection:
 
 
 def lands() -> tuple[HandMadeLand, HandMade]:
-    land = handmade_land()
-    return land, land.machines[0]
+    hand_made_land = handmade_land()
+    return hand_made_land, hand_made_land.machines[0]
 
 
 def test_what_is_seen_first_is_as_old_as_the_boot() -> None:
@@ -94,21 +94,21 @@ def test_versions_outlast_a_world_that_is_saved() -> None:
     looked_at(machine)
     again = HandMade(land, restored(MachineState, plain(machine.state)), machine.view)
 
-    found = looked_at(again)
+    result = looked_at(again)
 
-    assert found.items["kubelet"].version == 2
-    assert found.items["kubelet"].fields == looked_at(machine).items["kubelet"].fields
+    assert result.items["kubelet"].version == 2
+    assert result.items["kubelet"].fields == looked_at(machine).items["kubelet"].fields
 
 
 def test_a_bookmark_outlasts_a_world_that_is_saved() -> None:
     land, machine = lands()
     looked_at(machine)
     machine.state.services["kubelet"].is_healthy = False
-    found = looked_at(machine)
-    bookmark = found.bookmark(found.position - 1)
+    result = looked_at(machine)
+    bookmark = result.bookmark(result.position - 1)
     again = HandMade(land, restored(MachineState, plain(machine.state)), machine.view)
 
-    assert looked_at(again).behind(bookmark) == found.position
+    assert looked_at(again).behind(bookmark) == result.position
 
 
 def test_a_bookmark_of_another_boot_is_worth_nothing() -> None:

@@ -27,8 +27,8 @@ def machine(minor: str, number: int = 0) -> Machine:
     return handmade_land(minor).machines[number]
 
 
-def looked_at(one: Machine, name: str) -> Collection:
-    return collection(one, definitions(one.minor)[name.lower()], claimed()[name])
+def looked_at(machine: Machine, name: str) -> Collection:
+    return collection(machine, definitions(machine.minor)[name.lower()], claimed()[name])
 
 
 def kinds(minor: str) -> list[str]:
@@ -37,12 +37,12 @@ def kinds(minor: str) -> list[str]:
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_both_forms_hold_the_same(minor: str) -> None:
-    found = {name: looked_at(machine(minor), name).items for name in kinds(minor)}
+    by_name = {name: looked_at(machine(minor), name).items for name in kinds(minor)}
 
-    assert {name for name, items in found.items() if not items} <= EMPTY_HERE
-    for name, items in found.items():
-        for one in items.values():
-            text, raw = one.spec["yaml_spec"], one.spec["proto_spec"]
+    assert {name for name, items in by_name.items() if not items} <= EMPTY_HERE
+    for name, items in by_name.items():
+        for item in items.values():
+            text, raw = item.spec["yaml_spec"], item.spec["proto_spec"]
             assert isinstance(text, str)
             assert isinstance(raw, bytes)
             shape = shape_of(name)
@@ -119,12 +119,12 @@ def _is_known(shape: str, minor: str, keys: list[str]) -> bool:
     for key in keys:
         if not shape:
             return False
-        found = {part.row.key: part for part in parts(shape, minor)}
-        if "" in found:
+        by_name = {part.row.key: part for part in parts(shape, minor)}
+        if "" in by_name:
             return True
-        if key not in found:
+        if key not in by_name:
             return False
-        shape = found[key].shape
+        shape = by_name[key].shape
     return True
 
 
@@ -149,21 +149,21 @@ def _strange(minor: str, name: str) -> set[str]:
 
 @pytest.mark.parametrize("minor", MINORS)
 def test_workers_and_machines_in_maintenance_have_it_or_not_but_answer(minor: str) -> None:
-    land = handmade_land(minor)
-    waiting = waiting_machine(land, minor, "127.51.0.9")
-    found = [
+    hand_made_land = handmade_land(minor)
+    waiting = waiting_machine(hand_made_land, minor, "127.51.0.9")
+    rows = [
         (name, item)
         for name in kinds(minor)
-        for one in (land.machines[2], waiting)
+        for one in (hand_made_land.machines[2], waiting)
         for item in looked_at(one, name).items.values()
     ]
 
-    assert [(name, one.id) for name, one in found if not one.spec["yaml_spec"]] == []
+    assert [(name, one.id) for name, one in rows if not one.spec["yaml_spec"]] == []
 
 
 def test_a_machine_in_maintenance_has_nothing_of_a_cluster() -> None:
-    land = handmade_land()
-    waiting = waiting_machine(land, "1.13", "127.51.0.9")
+    hand_made_land = handmade_land()
+    waiting = waiting_machine(hand_made_land, "1.13", "127.51.0.9")
     names = [
         "MachineConfigs.config.talos.dev",
         "Members.cluster.talos.dev",

@@ -33,9 +33,9 @@ def test_a_link_is_written_in_the_order_of_its_structure() -> None:
 
 
 def test_what_nobody_told_is_there_unless_it_may_be_left_away() -> None:
-    found = shaped("network.AddressSpecSpec", "1.13", {"address": "10.42.0.2/24"})
+    result = shaped("network.AddressSpecSpec", "1.13", {"address": "10.42.0.2/24"})
 
-    assert found == {
+    assert result == {
         "address": "10.42.0.2/24",
         "linkName": "",
         "family": "",
@@ -51,16 +51,16 @@ def test_an_empty_structure_is_left_away() -> None:
 
 
 def test_single_addresses_that_may_be_left_away_always_are() -> None:
-    told = {"address": "10.42.0.2/24", "local": "10.42.0.2", "broadcast": "10.42.0.255"}
+    by_name = {"address": "10.42.0.2/24", "local": "10.42.0.2", "broadcast": "10.42.0.255"}
 
-    assert not {"local", "broadcast"} & set(shaped("network.AddressStatusSpec", "1.13", told))
+    assert not {"local", "broadcast"} & set(shaped("network.AddressStatusSpec", "1.13", by_name))
 
 
 def test_what_came_later_is_not_told_by_older_minors() -> None:
-    told = {"name": "Talos", "version": "v1.12.1"}
+    by_name = {"name": "Talos", "version": "v1.12.1"}
 
-    assert shaped("runtime.VersionSpec", "1.12", told) == {"version": "v1.12.1"}
-    assert list(shaped("runtime.VersionSpec", "1.13", told)) == ["name", "version"]
+    assert shaped("runtime.VersionSpec", "1.12", by_name) == {"version": "v1.12.1"}
+    assert list(shaped("runtime.VersionSpec", "1.13", by_name)) == ["name", "version"]
 
 
 def test_a_pointer_to_nothing_is_null() -> None:
@@ -68,9 +68,9 @@ def test_a_pointer_to_nothing_is_null() -> None:
 
 
 def test_maps_are_in_their_own_order() -> None:
-    told = {"nodename": "a", "labels": {"b10": "", "b9": "", "a": ""}}
+    by_name = {"nodename": "a", "labels": {"b10": "", "b9": "", "a": ""}}
 
-    assert list(yaml.safe_load(dump(shaped("k8s.NodeStatusSpec", "1.13", told)))["labels"]) == [
+    assert list(yaml.safe_load(dump(shaped("k8s.NodeStatusSpec", "1.13", by_name)))["labels"]) == [
         "a",
         "b9",
         "b10",

@@ -20,20 +20,20 @@ def machine() -> HandMade:
     return handmade_land().machines[0]
 
 
-def ill(one: HandMade, name: str = "kubelet") -> None:
-    one.state.services[name].is_healthy = False
+def ill(hand_made: HandMade, name: str = "kubelet") -> None:
+    hand_made.state.services[name].is_healthy = False
 
 
-def stopped(one: HandMade, name: str = "kubelet") -> None:
-    one.state.services[name].state = "Finished"
+def stopped(hand_made: HandMade, name: str = "kubelet") -> None:
+    hand_made.state.services[name].state = "Finished"
 
 
-def started(one: HandMade, name: str = "kubelet") -> None:
-    one.state.services[name].state = "Running"
+def started(hand_made: HandMade, name: str = "kubelet") -> None:
+    hand_made.state.services[name].state = "Running"
 
 
-def watched(one: HandMade, request: dict[str, object], *changes: Any) -> list[dict[str, Any]]:
-    return answers(one, "Watch", request, *changes)
+def watched(hand_made: HandMade, request: dict[str, object], *changes: Any) -> list[dict[str, Any]]:
+    return answers(hand_made, "Watch", request, *changes)
 
 
 def test_the_first_answer_is_empty() -> None:
@@ -42,8 +42,8 @@ def test_the_first_answer_is_empty() -> None:
 
 def test_contents_come_before_what_happens_to_them() -> None:
     one = machine()
-    found = watched(one, {**KIND, "options": BOOTSTRAP}, lambda: ill(one))
-    told = events(found)
+    result = watched(one, {**KIND, "options": BOOTSTRAP}, lambda: ill(one))
+    told = events(result)
 
     assert [what for what, _, _ in told] == ["CREATED"] * 11 + ["BOOTSTRAPPED", "UPDATED"]
     assert [name for _, name, _ in told[:3]] == ["apid", "auditd", "containerd"]
@@ -51,9 +51,9 @@ def test_contents_come_before_what_happens_to_them() -> None:
 
 
 def test_old_clients_are_not_told_where_contents_end() -> None:
-    found = events(watched(machine(), {**KIND, "api_version": 0, "options": BOOTSTRAP}))
+    result = events(watched(machine(), {**KIND, "api_version": 0, "options": BOOTSTRAP}))
 
-    assert {what for what, _, _ in found} == {"CREATED"}
+    assert {what for what, _, _ in result} == {"CREATED"}
 
 
 def test_an_update_tells_what_was_before() -> None:
@@ -66,9 +66,9 @@ def test_an_update_tells_what_was_before() -> None:
 
 def test_what_comes_and_goes_is_told() -> None:
     one = machine()
-    found = watched(one, KIND, lambda: stopped(one), lambda: started(one))
+    result = watched(one, KIND, lambda: stopped(one), lambda: started(one))
 
-    assert events(found) == [("DESTROYED", "kubelet", "1"), ("CREATED", "kubelet", "1")]
+    assert events(result) == [("DESTROYED", "kubelet", "1"), ("CREATED", "kubelet", "1")]
 
 
 def test_changes_elsewhere_are_not_told() -> None:
@@ -79,9 +79,9 @@ def test_changes_elsewhere_are_not_told() -> None:
 
 def test_a_single_resource_is_told_at_once() -> None:
     one = machine()
-    found = watched(one, {**KIND, "id": "kubelet"}, lambda: ill(one), lambda: ill(one, "apid"))
+    result = watched(one, {**KIND, "id": "kubelet"}, lambda: ill(one), lambda: ill(one, "apid"))
 
-    assert events(found) == [("CREATED", "kubelet", "1"), ("UPDATED", "kubelet", "2")]
+    assert events(result) == [("CREATED", "kubelet", "1"), ("UPDATED", "kubelet", "2")]
 
 
 def test_a_single_resource_that_is_not_there_is_told_as_gone() -> None:
@@ -112,8 +112,8 @@ def test_a_single_resource_takes_few_options(options: dict[str, object], message
 
 def test_a_follower_goes_on_behind_its_bookmark() -> None:
     one = machine()
-    found = watched(one, KIND, lambda: ill(one), lambda: ill(one, "apid"))
-    bookmark = found[1]["event"][0]["bookmark"]
+    result = watched(one, KIND, lambda: ill(one), lambda: ill(one, "apid"))
+    bookmark = result[1]["event"][0]["bookmark"]
     stopped(one, "cri")
     again = watched(one, {**KIND, "options": {"start_from_bookmark": bookmark}})
 
@@ -159,9 +159,9 @@ def test_events_can_come_together() -> None:
         ill(one)
         ill(one, "apid")
 
-    found = watched(one, {**KIND, "options": {**BOOTSTRAP, "aggregated": True}}, both)
+    result = watched(one, {**KIND, "options": {**BOOTSTRAP, "aggregated": True}}, both)
 
-    assert [len(answer.get("event", [])) for answer in found] == [0, 12, 2]
+    assert [len(answer.get("event", [])) for answer in result] == [0, 12, 2]
 
 
 def test_options_that_exclude_each_other_are_refused() -> None:
@@ -171,9 +171,9 @@ def test_options_that_exclude_each_other_are_refused() -> None:
 
 def test_only_what_has_the_label_is_told() -> None:
     labels = [{"terms": [{"key": "talos.dev/user-volume", "op": "EXISTS"}]}]
-    found = watched(machine(), {**VOLUMES, "options": {**BOOTSTRAP, "label_query": labels}})
+    result = watched(machine(), {**VOLUMES, "options": {**BOOTSTRAP, "label_query": labels}})
 
-    assert [name for _, name, _ in events(found)] == ["u-data", ""]
+    assert [name for _, name, _ in events(result)] == ["u-data", ""]
 
 
 def test_only_what_is_called_so_is_told() -> None:
@@ -185,10 +185,10 @@ def test_only_what_is_called_so_is_told() -> None:
 
 def test_a_kind_without_contents_is_followed_too() -> None:
     request = {"namespace": "storage", "type": "MDArraySpecs.storage.talos.dev", "api_version": 1}
-    one = handmade_land("1.14").machines[0]
-    found = events(watched(one, {**request, "options": BOOTSTRAP}, lambda: ill(one)))
+    machine = handmade_land("1.14").machines[0]
+    result = events(watched(machine, {**request, "options": BOOTSTRAP}, lambda: ill(machine)))
 
-    assert found == [("BOOTSTRAPPED", "", "undefined")]
+    assert result == [("BOOTSTRAPPED", "", "undefined")]
 
 
 def test_nobody_follows_a_machine_into_its_next_boot() -> None:

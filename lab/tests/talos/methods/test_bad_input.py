@@ -14,24 +14,24 @@ from lab.tests.talos.staged import machine, staged
 from lab.tests.talos.struck import switched_on
 
 
-@pytest.mark.parametrize("what", [rb"crt: \S+", rb"key: \S+"])
-def test_an_authority_that_is_none_is_taken_and_signs_nothing(what: bytes) -> None:
+@pytest.mark.parametrize("content", [rb"crt: \S+", rb"key: \S+"])
+def test_an_authority_that_is_none_is_taken_and_signs_nothing(content: bytes) -> None:
     world = staged()
-    found = machine(world)
-    text = re.sub(what, what[:5] + b"d29vbA==", found.state.config)
-    found.take_config(text)
+    result = machine(world)
+    text = re.sub(content, content[:5] + b"d29vbA==", result.state.config)
+    result.take_config(text)
     with pytest.raises(Refusal, match="failed to parse PEM block"):
-        Asking(world, found).call("GenerateClientConfiguration", roles=["os:reader"], crt_ttl=60.0)
+        Asking(world, result).call("GenerateClientConfiguration", roles=["os:reader"], crt_ttl=60.0)
     with pytest.raises(Refusal, match="failed to parse PEM block"):
-        Asking(world, found).stream("Kubeconfig")
+        Asking(world, result).stream("Kubeconfig")
 
 
 def test_a_certificate_for_longer_than_time_itself_is_issued_for_very_long() -> None:
     world = staged()
-    found = Asking(world, machine(world)).call(
+    result = Asking(world, machine(world)).call(
         "GenerateClientConfiguration", roles=["os:reader"], crt_ttl=9e9
     )
-    assert found.crt
+    assert result.crt
     with pytest.raises(Refusal, match="should be positive"):
         Asking(world, machine(world)).call(
             "GenerateClientConfiguration", roles=["os:reader"], crt_ttl=-9e9
@@ -41,7 +41,7 @@ def test_a_certificate_for_longer_than_time_itself_is_issued_for_very_long() -> 
 @pytest.fixture(scope="module")
 def snapshot() -> bytes:
     world = staged()
-    return b"".join(one.bytes for one in Asking(world, machine(world)).stream("EtcdSnapshot"))
+    return b"".join(value.bytes for value in Asking(world, machine(world)).stream("EtcdSnapshot"))
 
 
 DAMAGES: dict[str, Callable[[bytes], bytes]] = {
@@ -58,12 +58,12 @@ DAMAGES: dict[str, Callable[[bytes], bytes]] = {
 @pytest.mark.parametrize("skips", [False, True])
 def test_a_damaged_snapshot_is_not_restored(snapshot: bytes, damage: str, skips: bool) -> None:
     world: World = staged(bootstrap=False)
-    found = switched_on(world)
-    ask = Asking(world, found)
+    result = switched_on(world)
+    ask = Asking(world, result)
     ask.upload("EtcdRecover", DAMAGES[damage](snapshot))
     ask.call("Bootstrap", recover_etcd=True, recover_skip_hash_check=skips)
     world.settle()
-    etcd = found.service("etcd")
+    etcd = result.service("etcd")
     assert etcd is not None
     if etcd.state == "Failed":
         assert "error restoring etcd snapshot" in etcd.events[-1].message

@@ -39,13 +39,13 @@ ORDER = [
 def checked(world: World, *roles: str, **fields: object) -> tuple[list[str], Refusal | None]:
     """Lines of a check, and how it ended where that was not well."""
     asking = Asking(world, machine(world), *roles)
-    wanted = {"wait_timeout": 1200.0, "cluster_info": {}, **fields}
+    by_name = {"wait_timeout": 1200.0, "cluster_info": {}, **fields}
     lines: list[str] = []
 
     async def collect() -> Refusal | None:
         try:
-            async for one in asking.door.stream(METHOD, **wanted):
-                lines.append(one.message)  # noqa: PERF401  # kept when it ends badly
+            async for value in asking.door.stream(METHOD, **by_name):
+                lines.append(value.message)  # noqa: PERF401  # kept when it ends badly
         except Refusal as refusal:
             return refusal
         return None
@@ -58,7 +58,7 @@ def test_a_cluster_that_is_well_passes_every_check_in_order(version: str) -> Non
     world = staged("three-node", version)
     lines, refusal = checked(world)
     assert refusal is None
-    addresses = {one.address for one in world.talos.machines}
+    addresses = {machine.address for machine in world.talos.machines}
     assert lines[0].startswith("discovered nodes: [")
     assert set(lines[0].split('"')[1::2]) == addresses
     begun = [line for line in lines if line.endswith(": ...")]
@@ -98,12 +98,12 @@ def test_older_ones_give_up_one_check_earlier(version: str, seconds: float) -> N
 
 def test_a_node_that_is_not_reached_is_named() -> None:
     world = staged("three-node")
-    other = world.talos.machines[1]
-    match = {"address": other.address}
+    machine = world.talos.machines[1]
+    match = {"address": machine.address}
     world.faults.add(Fault(Point.NETWORK, Effect.FAIL, match, times=None))
     lines, refusal = checked(world, wait_timeout=30.0)
     assert refusal is not None
-    assert f"1 error occurred:\n\t* {other.address}: rpc error: code = Unavailable" in lines[-1]
+    assert f"1 error occurred:\n\t* {machine.address}: rpc error: code = Unavailable" in lines[-1]
 
 
 def test_a_node_without_power_is_not_forgotten_at_once() -> None:
@@ -126,7 +126,7 @@ def test_a_reader_sees_the_checks_of_machines_only() -> None:
 
 def test_nodes_can_be_named() -> None:
     world = staged("three-node")
-    names = [one.address for one in world.talos.machines[:2]]
+    names = [machine.address for machine in world.talos.machines[:2]]
     lines, refusal = checked(world, cluster_info={"control_plane_nodes": names}, wait_timeout=10.0)
     assert lines[0] == f'discovered nodes: ["{names[0]}" "{names[1]}"]'
     assert refusal is not None

@@ -28,93 +28,93 @@ def with_file(text: bytes) -> bytes:
 @pytest.mark.parametrize("version", ["1.11.5", "1.12.1", "1.13.9", "1.14.1"])
 def test_a_small_change_is_applied_while_the_machine_runs(version: str) -> None:
     world = staged("single", version)
-    found = machine(world)
-    before = found.state.boot_id
-    reply = Asking(world, found).call(
-        "ApplyConfiguration", data=debugged(found.state.config), mode="AUTO"
+    result = machine(world)
+    before = result.state.boot_id
+    reply = Asking(world, result).call(
+        "ApplyConfiguration", data=debugged(result.state.config), mode="AUTO"
     )
     world.settle()
     assert reply.mode == MODES["NO_REBOOT"]
     assert reply.mode_details == "Applied configuration without a reboot"
-    assert found.state.boot_id == before
-    assert b"debug: true" in found.state.config
+    assert result.state.boot_id == before
+    assert b"debug: true" in result.state.config
 
 
 @pytest.mark.parametrize("version", ["1.11.5", "1.12.1", "1.13.9"])
 def test_some_changes_reboot_up_to_the_thirteenth_minor(version: str) -> None:
     world = staged("single", version)
-    found = machine(world)
-    before, new = found.state.boot_id, with_file(found.state.config)
+    result = machine(world)
+    before, new = result.state.boot_id, with_file(result.state.config)
     with pytest.raises(Refusal) as caught:
-        Asking(world, found).call("ApplyConfiguration", data=new, mode="NO_REBOOT")
+        Asking(world, result).call("ApplyConfiguration", data=new, mode="NO_REBOOT")
     assert caught.value.code is GrpcCode.INVALID_ARGUMENT
-    reply = Asking(world, found).call("ApplyConfiguration", data=new, mode="AUTO")
+    reply = Asking(world, result).call("ApplyConfiguration", data=new, mode="AUTO")
     assert reply.mode == MODES["REBOOT"]
     assert reply.mode_details.startswith("Applied configuration with a reboot: this config change")
     if version == "1.13.9":
         with pytest.raises(Refusal) as caught:
-            Asking(world, found).call("ApplyConfiguration", data=new, mode="AUTO")
+            Asking(world, result).call("ApplyConfiguration", data=new, mode="AUTO")
         assert caught.value.code is GrpcCode.FAILED_PRECONDITION
     world.settle()
-    assert found.state.boot_id != before
-    assert found.state.config == new
+    assert result.state.boot_id != before
+    assert result.state.config == new
 
 
 def test_the_fourteenth_minor_never_reboots_for_it() -> None:
     world = staged("single", "1.14.1")
-    found = machine(world)
+    result = machine(world)
     with pytest.raises(Refusal) as caught:
-        Asking(world, found).call("ApplyConfiguration", data=found.state.config, mode="REBOOT")
+        Asking(world, result).call("ApplyConfiguration", data=result.state.config, mode="REBOOT")
     assert caught.value.code is GrpcCode.UNIMPLEMENTED
-    reply = Asking(world, found).call("ApplyConfiguration", data=found.state.config, mode="AUTO")
+    reply = Asking(world, result).call("ApplyConfiguration", data=result.state.config, mode="AUTO")
     assert reply.mode == MODES["NO_REBOOT"]
 
 
 def test_a_staged_configuration_waits_for_the_next_boot() -> None:
     world = staged("single", "1.12.1")
-    found = machine(world)
-    new = debugged(found.state.config)
-    Asking(world, found).call("ApplyConfiguration", data=new, mode="STAGED")
-    assert found.state.config != new
-    Asking(world, found).call("Reboot")
+    result = machine(world)
+    new = debugged(result.state.config)
+    Asking(world, result).call("ApplyConfiguration", data=new, mode="STAGED")
+    assert result.state.config != new
+    Asking(world, result).call("Reboot")
     world.settle()
-    assert found.state.config == new
+    assert result.state.config == new
 
 
 def test_a_tried_configuration_is_taken_back() -> None:
     world = staged("single", "1.12.1")
-    found = machine(world)
-    old = found.state.config
+    result = machine(world)
+    old = result.state.config
     new = debugged(old)
-    reply = Asking(world, found).call("ApplyConfiguration", data=new, mode="TRY")
+    reply = Asking(world, result).call("ApplyConfiguration", data=new, mode="TRY")
     assert "will be automatically reverted back in 1m0s" in reply.mode_details
-    assert found.state.config == new
+    assert result.state.config == new
     world.advance(59.0)
-    assert found.state.config == new
+    assert result.state.config == new
     world.advance(2.0)
-    assert found.state.config == old
+    assert result.state.config == old
 
 
 def test_another_configuration_ends_the_trial() -> None:
     world = staged("single", "1.12.1")
-    found = machine(world)
-    new = debugged(found.state.config)
-    Asking(world, found).call("ApplyConfiguration", data=new, mode="TRY")
-    Asking(world, found).call("ApplyConfiguration", data=new, mode="NO_REBOOT")
+    result = machine(world)
+    new = debugged(result.state.config)
+    Asking(world, result).call("ApplyConfiguration", data=new, mode="TRY")
+    Asking(world, result).call("ApplyConfiguration", data=new, mode="NO_REBOOT")
     world.advance(120.0)
-    assert found.state.config == new
+    assert result.state.config == new
 
 
 def test_a_dry_run_changes_nothing_and_shows_the_difference() -> None:
     world = staged("single", "1.13.9")
-    found = machine(world)
-    old = found.state.config
-    reply = Asking(world, found).call(
+    result = machine(world)
+    old = result.state.config
+    reply = Asking(world, result).call(
         "ApplyConfiguration", data=debugged(old), mode="AUTO", dry_run=True
     )
     assert reply.mode_details.startswith("Dry run summary:\n")
     assert "debug: true" in reply.mode_details
-    assert found.state.config == old
+    assert result.state.config == old
 
 
 @pytest.mark.parametrize(
@@ -130,9 +130,9 @@ def test_what_talos_does_not_take_is_refused(text: bytes) -> None:
 
 def test_a_reader_may_not_apply_once_the_machine_runs() -> None:
     world = staged("single", "1.13.9")
-    found = machine(world)
+    result = machine(world)
     with pytest.raises(Refusal) as caught:
-        Asking(world, found, "os:reader").call(
-            "ApplyConfiguration", data=found.state.config, mode="AUTO"
+        Asking(world, result, "os:reader").call(
+            "ApplyConfiguration", data=result.state.config, mode="AUTO"
         )
     assert caught.value.code is GrpcCode.PERMISSION_DENIED

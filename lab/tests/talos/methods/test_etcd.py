@@ -27,9 +27,9 @@ def ask(world: World, name: str = "talos-trinity") -> Asking:
 
 
 def test_every_member_knows_all_members(world: World) -> None:
-    for one in world.talos.machines:
-        found = Asking(world, one).call("EtcdMemberList", query_local=True)
-        assert sorted(member.hostname for member in found.members) == [
+    for member_machine in world.talos.machines:
+        result = Asking(world, member_machine).call("EtcdMemberList", query_local=True)
+        assert sorted(member.hostname for member in result.members) == [
             "talos-neo",
             "talos-niobe",
             "talos-trinity",
@@ -39,9 +39,9 @@ def test_every_member_knows_all_members(world: World) -> None:
 def test_leadership_moves_when_it_is_forfeited(world: World) -> None:
     before = ask(world).call("EtcdStatus").member_status.leader
     leader = next(
-        one
-        for one in world.talos.machines
-        if Asking(world, one).call("EtcdStatus").member_status.member_id == before
+        machine
+        for machine in world.talos.machines
+        if Asking(world, machine).call("EtcdStatus").member_status.member_id == before
     )
     named = Asking(world, leader).call("EtcdForfeitLeadership").member
     after = ask(world).call("EtcdStatus").member_status.leader
@@ -57,7 +57,7 @@ def test_a_single_member_cannot_forfeit(world: World) -> None:
 
 
 def test_a_snapshot_ends_with_the_checksum_of_what_is_before(world: World) -> None:
-    content = b"".join(one.bytes for one in ask(world).stream("EtcdSnapshot"))
+    content = b"".join(value.bytes for value in ask(world).stream("EtcdSnapshot"))
     assert len(content) % 512 == 32
     assert hashlib.sha256(content[:-32]).digest() == content[-32:]
 
@@ -111,7 +111,7 @@ def test_without_quorum_calls_fail_as_those_of_etcd_do(world: World) -> None:
     with pytest.raises(Refusal) as caught:
         ask(world).call("EtcdMemberList")
     assert (caught.value.code, caught.value.message) == (GrpcCode.UNKNOWN, "etcdserver: no leader")
-    assert b"".join(one.bytes for one in ask(world).stream("EtcdSnapshot"))
+    assert b"".join(value.bytes for value in ask(world).stream("EtcdSnapshot"))
     assert "etcdserver: no leader" in ask(world).call("EtcdStatus").member_status.errors
 
 
@@ -151,7 +151,7 @@ def test_a_member_that_is_ill_shows_it_until_the_fault_is_gone(world: World) -> 
 def test_a_cluster_is_recovered_from_its_own_snapshot(world: World) -> None:
     (cluster,) = world.state.talos.etcd.values()
     cluster.keyspace.put(b"/registry/configmaps/default/kept", b'{"kind":"ConfigMap"}')
-    content = b"".join(one.bytes for one in ask(world).stream("EtcdSnapshot"))
+    content = b"".join(value.bytes for value in ask(world).stream("EtcdSnapshot"))
     for one in world.talos.machines:
         acting.reset(one, frozenset({"partitions"}), ["EPHEMERAL"], [])
     world.settle()
@@ -164,7 +164,7 @@ def test_a_cluster_is_recovered_from_its_own_snapshot(world: World) -> None:
     again = next(one for one in world.state.talos.etcd.values() if one is not cluster)
     assert again.keyspace.range(b"/registry/configmaps/default/kept").items[0].value
     assert len(again.members) == 3
-    assert all(one.state.stage is Stage.RUNNING for one in world.talos.machines)
+    assert all(machine.state.stage is Stage.RUNNING for machine in world.talos.machines)
 
 
 def test_bootstrap_is_refused_once_there_is_data(world: World) -> None:

@@ -36,7 +36,7 @@ def test_old_ones_come_as_they_are_asked_for(world: World, asking: Asking) -> No
     kept = machine(world).state.events
     everything = followed(asking, "Events", tail_events=-1)[1:]
     assert [one.id for one in everything] == [one.id for one in kept]
-    assert [one.id for one in followed(asking, "Events", tail_events=3)[1:]] == [
+    assert [text.id for text in followed(asking, "Events", tail_events=3)[1:]] == [
         one.id for one in kept[-3:]
     ]
     middle = kept[len(kept) // 2]
@@ -49,8 +49,8 @@ def test_old_ones_come_as_they_are_asked_for(world: World, asking: Asking) -> No
 
 
 def test_what_they_hold_is_named_by_its_kind(asking: Asking) -> None:
-    found = followed(asking, "Events", tail_events=-1)[1:]
-    assert {one.data.type_url for one in found} >= {
+    result = followed(asking, "Events", tail_events=-1)[1:]
+    assert {one.data.type_url for one in result} >= {
         "talos/runtime/machine.SequenceEvent",
         "talos/runtime/machine.ServiceStateEvent",
         "talos/runtime/machine.MachineStatusEvent",
@@ -66,10 +66,10 @@ def test_an_identity_that_is_none_is_refused(asking: Asking) -> None:
 
 def test_a_reboot_is_followed_until_nobody_answers(world: World, asking: Asking) -> None:
     node = machine(world)
-    found = followed(asking, "Events", lambda: acting.reboot(node, "default"))
-    told = [one.data.type_url.rpartition(".")[2] for one in found[1:]]
-    assert told[0] == "SequenceEvent"
-    assert "TaskEvent" in told
+    result = followed(asking, "Events", lambda: acting.reboot(node, "default"))
+    rows = [one.data.type_url.rpartition(".")[2] for one in result[1:]]
+    assert rows[0] == "SequenceEvent"
+    assert "TaskEvent" in rows
     world.settle()
     assert node.state.stage is Stage.RUNNING
 
@@ -79,11 +79,11 @@ def test_events_after_a_reboot_come_after_those_before(world: World, asking: Ask
     last = node.state.events[-1].id
     acting.reboot(node, "default")
     world.settle()
-    found = followed(asking, "Events", tail_id=last)[1:]
-    assert found[0].id > last
+    result = followed(asking, "Events", tail_id=last)[1:]
+    assert result[0].id > last
     status: Any = asking.door.wire.message("machine.MachineStatusEvent")()
     status.ParseFromString(
-        [one for one in found if one.data.type_url.endswith("MachineStatusEvent")][-1].data.value
+        [one for one in result if one.data.type_url.endswith("MachineStatusEvent")][-1].data.value
     )
     assert status.status.ready
 
@@ -91,6 +91,6 @@ def test_events_after_a_reboot_come_after_those_before(world: World, asking: Ask
 def test_those_of_one_actor_are_picked_out(world: World, asking: Asking) -> None:
     node = machine(world)
     actor = acting.reboot(node, "default")
-    found = followed(asking, "Events", tail_events=-1, with_actor_id=actor)
-    assert len(found) > 3
-    assert {one.actor_id for one in found} == {actor}
+    result = followed(asking, "Events", tail_events=-1, with_actor_id=actor)
+    assert len(result) > 3
+    assert {one.actor_id for one in result} == {actor}

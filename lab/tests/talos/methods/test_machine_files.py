@@ -26,7 +26,7 @@ def asking(world: World) -> Asking:
 
 
 def content(asking: Asking, path: str) -> bytes:
-    return b"".join(part.bytes for part in asking.stream("Read", path=path))
+    return b"".join(value.bytes for value in asking.stream("Read", path=path))
 
 
 def test_the_boot_has_another_identity_after_a_reboot(world: World, asking: Asking) -> None:
@@ -38,7 +38,7 @@ def test_the_boot_has_another_identity_after_a_reboot(world: World, asking: Aski
 
 
 @pytest.mark.parametrize(
-    ("path", "part"),
+    ("path", "text"),
     [
         ("/proc/cmdline", "talos.platform=nocloud"),
         ("/proc/version", "Linux version 6.18.44-talos"),
@@ -48,8 +48,8 @@ def test_the_boot_has_another_identity_after_a_reboot(world: World, asking: Aski
         ("/etc/hostname", "\n"),
     ],
 )
-def test_files_have_the_expected_content(asking: Asking, path: str, part: str) -> None:
-    assert part in content(asking, path).decode()
+def test_files_have_the_expected_content(asking: Asking, path: str, text: str) -> None:
+    assert text in content(asking, path).decode()
 
 
 @pytest.mark.parametrize(

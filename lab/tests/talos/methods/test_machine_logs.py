@@ -40,14 +40,14 @@ def test_logs_that_exist_are_listed(asking: Asking) -> None:
 
 def test_every_service_said_something(asking: Asking) -> None:
     for name in ("machined", "containerd", "cri", "apid", "etcd", "kubelet", "controller-runtime"):
-        found = text(asking.stream("Logs", namespace="system", id=name, tail_lines=-1))
-        assert found.endswith("\n"), name
+        result = text(asking.stream("Logs", namespace="system", id=name, tail_lines=-1))
+        assert result.endswith("\n"), name
 
 
 def test_what_a_service_says_is_at_the_end(world: World, asking: Asking) -> None:
     machine(world).log("etcd", "something new")
-    found = text(asking.stream("Logs", namespace="system", id="etcd", tail_lines=1))
-    assert found == "something new\n"
+    result = text(asking.stream("Logs", namespace="system", id="etcd", tail_lines=1))
+    assert result == "something new\n"
     assert text(asking.stream("Logs", namespace="system", id="etcd", tail_lines=0)) == ""
 
 
@@ -59,15 +59,15 @@ def test_an_unknown_log_is_not_registered(asking: Asking) -> None:
 
 
 def test_the_kubelet_is_found_in_every_namespace(asking: Asking) -> None:
-    found = text(asking.stream("Logs", namespace="k8s.io", id="kubelet", driver=1, tail_lines=-1))
-    assert "Kubelet version" in found
+    result = text(asking.stream("Logs", namespace="k8s.io", id="kubelet", driver=1, tail_lines=-1))
+    assert "Kubelet version" in result
 
 
 def test_a_log_that_is_followed_goes_on_until_the_machine_goes_down(
     world: World, asking: Asking
 ) -> None:
     node = machine(world)
-    found = text(
+    result = text(
         followed(
             asking,
             "Logs",
@@ -78,12 +78,12 @@ def test_a_log_that_is_followed_goes_on_until_the_machine_goes_down(
             tail_lines=1,
         )
     )
-    assert "[talos] phase stopServices" in found
-    assert "booting Talos" not in found
+    assert "[talos] phase stopServices" in result
+    assert "booting Talos" not in result
 
 
 def test_lines_of_the_kernel_have_facility_priority_and_moment(asking: Asking) -> None:
-    lines = [one.bytes.decode() for one in asking.stream("Dmesg")]
+    lines = [value.bytes.decode() for value in asking.stream("Dmesg")]
     assert all(KERNEL_LINE.match(line) for line in lines)
     assert "Linux version" in lines[0]
     moments = [line.split("[")[1].split("]")[0] for line in lines]
@@ -94,6 +94,6 @@ def test_only_what_is_new_is_shown_where_that_is_asked_for(world: World, asking:
     assert asking.stream("Dmesg", tail=True) == []
     node = machine(world)
     acting.reboot(node, "default")
-    found = text(followed(asking, "Dmesg", tail=True, follow=True))
-    assert "Linux version" not in found
-    assert "[talos] phase" in found
+    result = text(followed(asking, "Dmesg", tail=True, follow=True))
+    assert "Linux version" not in result
+    assert "[talos] phase" in result

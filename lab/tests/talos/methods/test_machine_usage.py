@@ -34,20 +34,20 @@ def asking(world: World) -> Asking:
 @pytest.mark.parametrize("version", VERSIONS)
 def test_every_version_says_which_one_it_is(version: str) -> None:
     world = staged("single", version)
-    found = Asking(world, machine(world)).call("Version")
-    assert found.version.tag == f"v{version}"
-    assert (found.version.os, found.version.arch) == ("linux", "amd64")
-    assert len(found.version.sha) == 8
-    assert found.version.go_version.startswith("go1.2")
-    assert (found.platform.name, found.platform.mode) == ("nocloud", "cloud")
-    assert found.features.rbac
+    result = Asking(world, machine(world)).call("Version")
+    assert result.version.tag == f"v{version}"
+    assert (result.version.os, result.version.arch) == ("linux", "amd64")
+    assert len(result.version.sha) == 8
+    assert result.version.go_version.startswith("go1.2")
+    assert (result.platform.name, result.platform.mode) == ("nocloud", "cloud")
+    assert result.features.rbac
 
 
 def test_a_machine_without_a_configuration_tells_no_features() -> None:
     world = staged()
-    found = machine(world)
-    found.state.config, found.state.api = b"", "maintenance"
-    reply = Asking(world, found).call("Version")
+    result = machine(world)
+    result.state.config, result.state.api = b"", "maintenance"
+    reply = Asking(world, result).call("Version")
     assert not reply.HasField("features")
 
 
@@ -95,20 +95,20 @@ def test_the_moment_of_the_boot_stays_where_it_is(world: World, asking: Asking) 
 
 
 def test_all_cores_were_as_long_there_as_the_machine(world: World, asking: Asking) -> None:
-    found = machine(world)
+    result = machine(world)
     reply = asking.call("SystemStat")
-    assert len(reply.cpu) == found.state.cores == len(asking.call("CPUInfo").cpu_info)
-    age = world.now - found.state.kernel_at
+    assert len(reply.cpu) == result.state.cores == len(asking.call("CPUInfo").cpu_info)
+    age = world.now - result.state.kernel_at
     for core in reply.cpu:
         spent = core.user + core.system + core.idle + core.iowait
         assert spent == pytest.approx(age, rel=0.02)
 
 
 def test_memory_is_that_of_the_virtual_machine(world: World, asking: Asking) -> None:
-    found = machine(world)
+    result = machine(world)
     memory = asking.call("Memory").meminfo
     total = memory.memtotal * 1024
-    assert found.state.memory * 0.9 < total < found.state.memory
+    assert result.state.memory * 0.9 < total < result.state.memory
     assert memory.memfree + memory.cached + memory.buffers < memory.memtotal
     assert memory.memfree < memory.memavailable <= memory.memtotal
     resident = sum(process.resident_memory for process in asking.call("Processes").processes)

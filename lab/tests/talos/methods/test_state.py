@@ -20,9 +20,11 @@ def machine(minor: str = "1.13") -> HandMade:
     return handmade_land(minor).machines[0]
 
 
-def refused(one: HandMade, name: str, request: Mapping[str, object], **more: object) -> Refusal:
+def refused(
+    hand_made: HandMade, name: str, request: Mapping[str, object], **more: object
+) -> Refusal:
     with pytest.raises(Refusal) as raised:
-        answers(one, name, request, **more)  # type: ignore[arg-type]
+        answers(hand_made, name, request, **more)  # type: ignore[arg-type]
     return raised.value
 
 
@@ -40,8 +42,8 @@ def test_one_resource_is_read(minor: str) -> None:
 @pytest.mark.parametrize("minor", MINORS)
 def test_all_definitions_of_a_minor_are_listed(minor: str) -> None:
     request = {"namespace": "meta", "type": "ResourceDefinitions.meta.cosi.dev"}
-    found = answers(machine(minor), "List", request)
-    names = [one["resource"]["metadata"]["id"] for one in found]  # type: ignore[index]
+    result = answers(machine(minor), "List", request)
+    names = [one["resource"]["metadata"]["id"] for one in result]  # type: ignore[index]
 
     assert names == sorted(definitions(minor))
 
@@ -57,10 +59,10 @@ def test_a_kind_is_in_its_own_namespace_only() -> None:
 
 
 def test_what_is_not_there_is_not_found() -> None:
-    found = refused(machine(), "Get", {"namespace": "network", "type": LINKS, "id": "eth9"})
+    result = refused(machine(), "Get", {"namespace": "network", "type": LINKS, "id": "eth9"})
 
-    assert found.code is GrpcCode.NOT_FOUND
-    assert found.message == f"resource {LINKS}(network/eth9@undefined) doesn't exist"
+    assert result.code is GrpcCode.NOT_FOUND
+    assert result.message == f"resource {LINKS}(network/eth9@undefined) doesn't exist"
 
 
 @pytest.mark.parametrize(
@@ -72,16 +74,16 @@ def test_what_is_not_there_is_not_found() -> None:
 )
 @pytest.mark.parametrize("name", ["Get", "List", "Watch"])
 def test_unknown_places_are_refused(name: str, request_: dict[str, object], message: str) -> None:
-    found = refused(machine(), name, request_)
+    result = refused(machine(), name, request_)
 
-    assert (found.code, found.message) == (GrpcCode.PERMISSION_DENIED, message)
+    assert (result.code, result.message) == (GrpcCode.PERMISSION_DENIED, message)
 
 
 @pytest.mark.parametrize("name", ["Get", "List", "Watch"])
 def test_secrets_are_for_administrators(name: str) -> None:
-    found = refused(machine(), name, CONFIG, roles=READER)
+    result = refused(machine(), name, CONFIG, roles=READER)
 
-    assert (found.code, found.message) == (GrpcCode.PERMISSION_DENIED, "not authorized")
+    assert (result.code, result.message) == (GrpcCode.PERMISSION_DENIED, "not authorized")
 
 
 @pytest.mark.parametrize("minor", MINORS)
@@ -131,9 +133,9 @@ def test_a_configuration_is_a_text_since_the_second_minor(
 @pytest.mark.parametrize("name", ["Create", "Update", "Destroy"])
 @pytest.mark.parametrize("minor", MINORS)
 def test_nothing_is_written(minor: str, name: str) -> None:
-    found = refused(machine(minor), name, {})
+    result = refused(machine(minor), name, {})
 
-    assert (found.code, found.message) == (
+    assert (result.code, result.message) == (
         GrpcCode.PERMISSION_DENIED,
         "write access is not allowed",
     )
@@ -147,8 +149,8 @@ def test_the_newest_minor_refuses_two_ways_more(name: str) -> None:
 def test_a_service_that_stopped_is_no_resource() -> None:
     one = machine()
     one.state.services["kubelet"].state = "Finished"
-    found = answers(one, "List", {"namespace": "runtime", "type": SERVICES})
-    names = [each["resource"]["metadata"]["id"] for each in found]  # type: ignore[index]
+    result = answers(one, "List", {"namespace": "runtime", "type": SERVICES})
+    names = [each["resource"]["metadata"]["id"] for each in result]  # type: ignore[index]
 
     assert "kubelet" not in names
     assert "apid" in names

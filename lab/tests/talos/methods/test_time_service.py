@@ -14,20 +14,20 @@ from stockman.talos.api.transport import GrpcCode
 def test_the_clock_is_right_and_the_first_server_is_asked() -> None:
     world = staged()
     node = machine(world)
-    found = Asking(world, node).call("time.TimeService/Time")
+    result = Asking(world, node).call("time.TimeService/Time")
     config = node.config
     assert config is not None
-    assert found.server == config.time_servers[0]
-    assert found.localtime == found.remotetime
-    assert found.localtime.seconds == int(world.now)
+    assert result.server == config.time_servers[0]
+    assert result.localtime == result.remotetime
+    assert result.localtime.seconds == int(world.now)
 
 
 def test_a_clock_that_is_off_shows() -> None:
     world = staged()
     world.faults.add(Fault(Point.CLOCK, Effect.LIE, {}, seconds=-90.0, times=None))
-    found = Asking(world, machine(world)).call("time.TimeService/TimeCheck", server="127.0.0.9")
-    assert found.server == "127.0.0.9"
-    assert found.remotetime.seconds - found.localtime.seconds == 90
+    result = Asking(world, machine(world)).call("time.TimeService/TimeCheck", server="127.0.0.9")
+    assert result.server == "127.0.0.9"
+    assert result.remotetime.seconds - result.localtime.seconds == 90
 
 
 @pytest.mark.parametrize(

@@ -23,21 +23,21 @@ def installer(version: str, platform: str = "nocloud", schematic: str = EMPTY) -
 
 def test_the_old_way_installs_reboots_and_keeps_the_data() -> None:
     world = staged("single", "1.12.1")
-    found = machine(world)
-    member = [one.id for one in Asking(world, found).call("EtcdMemberList").members]
-    reply = Asking(world, found).call("Upgrade", image=installer("1.13.9"))
+    result = machine(world)
+    member = [one.id for one in Asking(world, result).call("EtcdMemberList").members]
+    reply = Asking(world, result).call("Upgrade", image=installer("1.13.9"))
     assert reply.ack == "Upgrade request received"
-    assert stage_of(found) is Stage.UPGRADING
+    assert stage_of(result) is Stage.UPGRADING
     world.settle()
-    assert found.version == "v1.13.9"
-    assert stage_of(found) is Stage.RUNNING
-    assert [one.id for one in Asking(world, found).call("EtcdMemberList").members] == member
+    assert result.version == "v1.13.9"
+    assert stage_of(result) is Stage.RUNNING
+    assert [one.id for one in Asking(world, result).call("EtcdMemberList").members] == member
 
 
 def test_the_new_way_installs_and_waits_for_a_reboot() -> None:
     world = staged("single", "1.13.9")
-    found = machine(world)
-    ask, image = Asking(world, found), installer("1.14.1")
+    result = machine(world)
+    ask, image = Asking(world, result), installer("1.14.1")
     store = {"driver": "CRI", "namespace": "NS_SYSTEM"}
     pulled = ask.stream("machine.ImageService/Pull", containerd=store, image_ref=image)
     assert pulled[-1].name == image
@@ -45,12 +45,12 @@ def test_the_new_way_installs_and_waits_for_a_reboot() -> None:
         "machine.LifecycleService/Upgrade", containerd=store, source={"image_name": image}
     )
     assert stream[-1].progress.exit_code == 0
-    assert found.version == "v1.13.9"
-    assert found.state.pending_install == "v1.14.1"
+    assert result.version == "v1.13.9"
+    assert result.state.pending_install == "v1.14.1"
     ask.call("Reboot")
     world.settle()
-    assert found.version == "v1.14.1"
-    assert stage_of(found) is Stage.RUNNING
+    assert result.version == "v1.14.1"
+    assert stage_of(result) is Stage.RUNNING
 
 
 def test_the_new_way_needs_an_image_that_was_pulled() -> None:
@@ -80,10 +80,10 @@ def test_installers_refuse_machines_out_of_their_range(
     host: str, target: str, refusal: str
 ) -> None:
     world = staged("single", host)
-    found = machine(world)
-    Asking(world, found).call("Upgrade", image=installer(target), force=True)
+    result = machine(world)
+    Asking(world, result).call("Upgrade", image=installer(target), force=True)
     world.settle()
-    assert found.version == (f"v{host}" if refusal else f"v{target}")
+    assert result.version == (f"v{host}" if refusal else f"v{target}")
 
 
 def test_the_guard_wants_all_members_and_a_third_one() -> None:
@@ -97,9 +97,9 @@ def test_the_guard_wants_all_members_and_a_third_one() -> None:
 def test_force_goes_past_the_guard() -> None:
     world = staged("three-node", "1.12.1")
     world.talos.power_off(machine(world, "talos-neo"))
-    found = machine(world, "talos-trinity")
-    Asking(world, found).call("Upgrade", image=installer("1.13.9"), force=True)
-    assert stage_of(found) is Stage.UPGRADING
+    result = machine(world, "talos-trinity")
+    Asking(world, result).call("Upgrade", image=installer("1.13.9"), force=True)
+    assert stage_of(result) is Stage.UPGRADING
 
 
 def test_an_image_that_is_not_there_changes_nothing() -> None:
@@ -112,34 +112,38 @@ def test_an_image_that_is_not_there_changes_nothing() -> None:
 
 def test_a_metal_installer_takes_the_static_network_of_a_nocloud_machine() -> None:
     world = staged("single", "1.13.9")
-    found = machine(world)
-    before = found.address
-    Asking(world, found).call("Upgrade", image=installer("1.13.9", "metal"), force=True)
+    result = machine(world)
+    before = result.address
+    Asking(world, result).call("Upgrade", image=installer("1.13.9", "metal"), force=True)
     world.settle()
-    assert found.state.platform == "metal"
-    assert found.address != before or found.config is not None
+    assert result.state.platform == "metal"
+    assert result.address != before or result.config is not None
 
 
 def test_extensions_are_those_of_the_image() -> None:
     world = staged("single", "1.13.9")
-    found = machine(world)
-    made = post_schematic(world.factory, ImageSchematic(extensions=("siderolabs/iscsi-tools",)))
-    Asking(world, found).call("Upgrade", image=installer("1.13.9", schematic=str(made)), force=True)
+    result = machine(world)
+    schematic_id = post_schematic(
+        world.factory, ImageSchematic(extensions=("siderolabs/iscsi-tools",))
+    )
+    Asking(world, result).call(
+        "Upgrade", image=installer("1.13.9", schematic=str(schematic_id)), force=True
+    )
     world.settle()
-    assert extensions(found) == ["siderolabs/iscsi-tools"]
-    assert "ext-iscsid" in found.state.services
+    assert extensions(result) == ["siderolabs/iscsi-tools"]
+    assert "ext-iscsid" in result.state.services
 
 
 def test_a_rollback_boots_what_was_there_before() -> None:
     world = staged("single", "1.12.1")
-    found = machine(world)
-    ask = Asking(world, found)
+    result = machine(world)
+    ask = Asking(world, result)
     ask.call("Upgrade", image=installer("1.13.9"), force=True)
     world.settle()
-    assert found.version == "v1.13.9"
-    Asking(world, found).call("Rollback")
+    assert result.version == "v1.13.9"
+    Asking(world, result).call("Rollback")
     world.settle()
-    assert found.version == "v1.12.1"
+    assert result.version == "v1.12.1"
 
 
 def test_a_machine_that_never_was_upgraded_has_nothing_to_roll_back_to() -> None:
@@ -150,7 +154,7 @@ def test_a_machine_that_never_was_upgraded_has_nothing_to_roll_back_to() -> None
 
 def test_a_version_that_does_not_come_up_gives_way_to_the_one_before() -> None:
     world = staged("single", "1.12.1")
-    found = machine(world)
+    result = machine(world)
     world.faults.add(
         Fault(
             Point.TALOS_STEP,
@@ -159,40 +163,40 @@ def test_a_version_that_does_not_come_up_gives_way_to_the_one_before() -> None:
             times=None,
         )
     )
-    Asking(world, found).call("Upgrade", image=installer("1.13.9"), force=True)
+    Asking(world, result).call("Upgrade", image=installer("1.13.9"), force=True)
     world.settle()
-    assert found.version == "v1.12.1"
-    assert stage_of(found) is Stage.RUNNING
+    assert result.version == "v1.12.1"
+    assert stage_of(result) is Stage.RUNNING
 
 
 def test_a_second_upgrade_is_refused_while_one_is_under_way() -> None:
     world = staged("single", "1.13.9")
-    found = machine(world)
-    found.state.installing = True
+    result = machine(world)
+    result.state.installing = True
     with pytest.raises(Refusal) as caught:
-        Asking(world, found).call("Upgrade", image=installer("1.14.1"))
+        Asking(world, result).call("Upgrade", image=installer("1.14.1"))
     assert caught.value.code is GrpcCode.FAILED_PRECONDITION
 
 
 @pytest.mark.parametrize("version", ["1.12.1", "1.13.9"])
 def test_a_staged_upgrade_is_installed_by_the_next_boot(version: str) -> None:
     world = staged("single", version)
-    found = machine(world)
-    before = found.state.boot
-    Asking(world, found).call("Upgrade", image=installer("1.14.1"), stage=True)
-    disk = found.disk
+    result = machine(world)
+    before = result.state.boot
+    Asking(world, result).call("Upgrade", image=installer("1.14.1"), stage=True)
+    disk = result.disk
     assert disk is not None
     assert disk.meta.keys() >= {"7", "8"}
     world.settle()
-    assert found.version == "v1.14.1"
-    assert found.state.boot == before + 2
+    assert result.version == "v1.14.1"
+    assert result.state.boot == before + 2
     assert not disk.meta.keys() & {"7", "8"}
 
 
 def test_a_staged_upgrade_that_fails_is_not_tried_again() -> None:
     world = staged("single", "1.13.9")
-    found = machine(world)
-    Asking(world, found).call("Upgrade", image=installer("1.14.1"), stage=True)
+    result = machine(world)
+    Asking(world, result).call("Upgrade", image=installer("1.14.1"), stage=True)
     world.faults.add(Fault(Point.REGISTRY, Effect.KILL, times=None))
     world.settle()
-    assert (found.version, found.state.stage) == ("v1.13.9", Stage.RUNNING)
+    assert (result.version, result.state.stage) == ("v1.13.9", Stage.RUNNING)

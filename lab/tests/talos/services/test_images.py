@@ -24,24 +24,24 @@ def test_a_kubelet_without_its_image_waits_until_the_registry_is_back() -> None:
     world = staged("single", bootstrap=False)
     fault = world.faults.add(Fault(Point.REGISTRY, Effect.KILL, times=None))
     switched_on(world)
-    found = machine(world)
-    kubelet = found.state.services["kubelet"]
+    result = machine(world)
+    kubelet = result.state.services["kubelet"]
     assert kubelet.state == "Preparing"
     assert "connection refused" in kubelet.events[-1].message
     assert len([event for event in kubelet.events if "refused" in event.message]) == 1
     world.faults.remove(fault.number)
     world.talos.look_around()
     world.settle()
-    assert found.state.services["kubelet"].state == "Running"
-    bootstrap(found)
+    assert result.state.services["kubelet"].state == "Running"
+    bootstrap(result)
     world.settle()
-    assert stage_of(found) is Stage.RUNNING
+    assert stage_of(result) is Stage.RUNNING
 
 
 def test_images_outlast_a_reboot_and_are_not_fetched_again() -> None:
     world = staged("single")
-    found = machine(world)
-    names = set(found.state.images["system"]) | set(found.state.images["k8s.io"])
+    result = machine(world)
+    names = set(result.state.images["system"]) | set(result.state.images["k8s.io"])
     assert {name.rpartition("/")[2].partition(":")[0] for name in names} == {
         "etcd",
         "kubelet",
@@ -53,9 +53,9 @@ def test_images_outlast_a_reboot_and_are_not_fetched_again() -> None:
         "operator-generic",
     }
     world.faults.add(Fault(Point.REGISTRY, Effect.KILL, times=None))
-    Asking(world, found).call("Reboot")
+    Asking(world, result).call("Reboot")
     world.settle()
-    assert stage_of(found) is Stage.RUNNING
+    assert stage_of(result) is Stage.RUNNING
 
 
 def test_sizes_are_those_of_real_images() -> None:

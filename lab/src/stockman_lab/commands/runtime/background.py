@@ -21,25 +21,29 @@ MACHINE = "machine "
 """How lines begin that tell how far a machine is."""
 
 
-def detached(places: LabPlaces, wish: LabWish, told: Callable[[str], None] | None = None) -> None:
+def detached(files: LabPlaces, options: LabWish, told: Callable[[str], None] | None = None) -> None:
     """Start a lab in the background, and wait until all of it answers.
 
     `told` gets the lines that it says meanwhile.
     """
-    prepare(places)
-    with locked(places):
-        places.run.unlink(missing_ok=True)  # of one that was killed
+    prepare(files)
+    with locked(files):
+        files.run.unlink(missing_ok=True)  # of one that was killed
     command = [
         sys.executable, "-m", "stockman", "lab", "up",
-        "--preset", wish.preset, "--network", str(wish.network), "--pve", wish.profile,
-        "--speed", "max" if wish.speed is None else str(wish.speed),
-        "--state", str(places.state.resolve()),
-        "--stage", wish.stage,
-        *(["--talos", wish.talos_version] if wish.talos_version else []),
-        *(["--slow-refusals"] if wish.slow_refusals else []),
-        *(word for url, path in wish.repositories.items() for word in ("--repo", f"{url}={path}")),
+        "--preset", options.preset, "--network", str(options.network), "--pve", options.profile,
+        "--speed", "max" if options.speed is None else str(options.speed),
+        "--state", str(files.state.resolve()),
+        "--stage", options.stage,
+        *(["--talos", options.talos_version] if options.talos_version else []),
+        *(["--slow-refusals"] if options.slow_refusals else []),
+        *(
+            text
+            for url, path in options.repositories.items()
+            for text in ("--repo", f"{url}={path}")
+        ),
     ]  # fmt: skip
-    with places.log.open("wb") as log:
+    with files.log.open("wb") as log:
         process = subprocess.Popen(  # ourselves
             command,
             stdin=subprocess.DEVNULL,
@@ -47,68 +51,68 @@ def detached(places: LabPlaces, wish: LabWish, told: Callable[[str], None] | Non
             stderr=subprocess.STDOUT,
             start_new_session=True,
         )
-    patience = _PATIENCE if wish.stage == HOSTS else _MOST_STAGING
+    patience = _PATIENCE if options.stage == HOSTS else _MOST_STAGING
     try:
-        is_ready = _waited(process, places, patience, told)
+        is_ready = _wait_until_ready(process, files, patience, told)
     except BaseException:
         process.terminate()  # who waits has had enough
         raise
     if not is_ready:
         process.terminate()
-        raise Refused(failed(places, places.log.read_text(errors="replace")))
+        raise Refused(failed(files, files.log.read_text(errors="replace")))
     process.returncode = 0  # it outlives us, and nobody is to miss it
 
 
-def _waited(
+def _wait_until_ready(
     process: subprocess.Popen[bytes],
-    places: LabPlaces,
+    files: LabPlaces,
     patience: float,
     told: Callable[[str], None] | None,
 ) -> bool:
     """Wait for a lab, and pass on what it says; returns whether it is ready."""
     begun, heard = monotonic(), 0
     while monotonic() - begun < patience:
-        has_ended, is_ready = process.poll() is not None, places.run.exists()
-        heard += _passed_on(places, heard, told)
+        has_ended, is_ready = process.poll() is not None, files.run.exists()
+        heard += _pass_on_lines(files, heard, told)
         if is_ready or has_ended:
             return is_ready
         sleep(_PAUSE)
     return False
 
 
-def _passed_on(places: LabPlaces, heard: int, told: Callable[[str], None] | None) -> int:
+def _pass_on_lines(files: LabPlaces, heard: int, told: Callable[[str], None] | None) -> int:
     """Pass on what the lab said of its machines since; returns how many lines that were."""
     if told is None:
         return 0
-    lines = places.log.read_text(errors="replace").splitlines(keepends=True)[heard:]
-    whole = [one.rstrip("\n") for one in lines if one.endswith("\n")]
-    for line in whole:
+    lines = files.log.read_text(errors="replace").splitlines(keepends=True)[heard:]
+    rows = [one.rstrip("\n") for one in lines if one.endswith("\n")]
+    for line in rows:
         if line.startswith(MACHINE):
             told(line)
-    return len(whole)
+    return len(rows)
 
 
-def failed(places: LabPlaces, said: str) -> Problem:
+def failed(files: LabPlaces, text: str) -> Problem:
     """A lab that ended before it was ready, and what it said on its way."""
     return Problem(
         code="lab.start",
         what="the lab did not start",
-        where=str(places.log),
-        why=" ".join(_complaint(said).split())[:500] or "it says nothing",
+        where=str(files.log),
+        why=" ".join(_complaint(text).split())[:500] or "it says nothing",
         fix="start it without --detach to see more",
     )
 
 
-def _complaint(said: str) -> str:
+def _complaint(text: str) -> str:
     """What a lab said, without how far its machines were."""
-    return "\n".join(one for one in said.splitlines() if not one.startswith(MACHINE))
+    return "\n".join(line for line in text.splitlines() if not line.startswith(MACHINE))
 
 
-def ended(places: LabPlaces) -> None:
+def ended(files: LabPlaces) -> None:
     """Wait until a lab that was told to stop has kept its state."""
     begun = monotonic()
-    while places.run.exists() and monotonic() - begun < _PATIENCE:
+    while files.run.exists() and monotonic() - begun < _PATIENCE:
         sleep(_PAUSE)
     begun = monotonic()
-    while is_locked(places) and monotonic() - begun < _FAREWELL:
+    while is_locked(files) and monotonic() - begun < _FAREWELL:
         sleep(_PAUSE)

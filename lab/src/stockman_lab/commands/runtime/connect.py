@@ -37,22 +37,22 @@ class Written:
         return self.before != self.value
 
 
-def connect(places: LabPlaces, directory: Path) -> tuple[Written, ...]:
+def connect(files: LabPlaces, directory: Path) -> tuple[Written, ...]:
     """Write into the files of a directory where a running lab answers."""
-    found = cast("dict[str, str]", ask(places, "environment"))
+    found = cast("dict[str, str]", ask(files, "environment"))
     contents = read_directory(directory)
     before = contents.get(FILE, b"").decode()
-    wanted = dict(_wanted(found, before))
+    values = dict(_lab_keys(found, before))
     if FILE not in contents:
-        raise Conflict(not_connected(wanted, "a file of that name is not there"))
+        raise Conflict(not_connected(values, "a file of that name is not there"))
     text = before
     written = []
-    for key, value in wanted.items():
+    for key, value in values.items():
         written.append(Written(key=key, before=read_key(text, key), value=value))
         try:
             text = set_key(text, key, value)
         except NotWritable:
-            raise Conflict(not_connected(wanted, unwritten(key))) from None
+            raise Conflict(not_connected(values, unwritten(key))) from None
     authority = Path(found["STOCKMAN_LAB_CA"]).read_bytes()
     replace_file(directory / AUTHORITY, authority, tag=_TAG)
     if text != before:
@@ -60,12 +60,12 @@ def connect(places: LabPlaces, directory: Path) -> tuple[Written, ...]:
     return tuple(written)
 
 
-def _wanted(found: dict[str, str], text: str) -> Iterator[tuple[str, str]]:
-    yield "proxmox_endpoint", found["PROXMOX_VE_ENDPOINT"].rstrip("/")
+def _lab_keys(values: dict[str, str], text: str) -> Iterator[tuple[str, str]]:
+    yield "proxmox_endpoint", values["PROXMOX_VE_ENDPOINT"].rstrip("/")
     yield "proxmox.tls.ca_file", AUTHORITY
     has_talos = any(read_key(text, key) for key in ("talos_version", "talos.version"))
-    if has_talos and "STOCKMAN_LAB_FACTORY" in found:
-        yield "talos.factory_url", found["STOCKMAN_LAB_FACTORY"]
+    if has_talos and "STOCKMAN_LAB_FACTORY" in values:
+        yield "talos.factory_url", values["STOCKMAN_LAB_FACTORY"]
 
 
 def unwritten(key: str) -> str:
@@ -73,9 +73,9 @@ def unwritten(key: str) -> str:
     return f"the part of it that {key} belongs into is written in one line, or is no mapping"
 
 
-def not_connected(wanted: dict[str, str], why: str) -> Problem:
+def not_connected(values: dict[str, str], why: str) -> Problem:
     """Files into which the keys of a lab cannot be written."""
-    keys = ", ".join(f"{key}: {value}" for key, value in wanted.items())
+    keys = ", ".join(f"{key}: {value}" for key, value in values.items())
     return Problem(
         code="lab.connect",
         what=f"the way to the lab cannot be written into {FILE}",

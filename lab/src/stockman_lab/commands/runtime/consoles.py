@@ -14,16 +14,16 @@ from stockman_lab.commands.runtime.remote import ask
 _PAUSE = 0.3
 
 
-def machine_rows(places: LabPlaces) -> list[dict[str, Any]]:
+def machine_rows(files: LabPlaces) -> list[dict[str, Any]]:
     """All machines by name: address, stage, version, whether they are ready."""
-    return cast("list[dict[str, Any]]", ask(places, "machines"))
+    return cast("list[dict[str, Any]]", ask(files, "machines"))
 
 
-def machine_console(places: LabPlaces, name: str) -> dict[str, Any]:
+def machine_console(files: LabPlaces, name: str) -> dict[str, Any]:
     """The console of a machine; refuses names that none has."""
-    found = ask(places, "machine", name=name)
+    found = ask(files, "machine", name=name)
     if found is None:
-        known = [str(machine_row["name"]) for machine_row in machine_rows(places)]
+        known = [str(machine_row["name"]) for machine_row in machine_rows(files)]
         raise NotFound(unknown_machine(name, known))
     return cast("dict[str, Any]", found)
 
@@ -39,11 +39,11 @@ def unknown_machine(name: str, known: list[str]) -> Problem:
     )
 
 
-def followed(places: LabPlaces, name: str, seen: list[str], pause: float = _PAUSE) -> Iterator[str]:
+def followed(files: LabPlaces, name: str, seen: list[str], pause: float = _PAUSE) -> Iterator[str]:
     """Lines that a machine says after those that were seen, until the lab ends."""
     while True:
         try:
-            now = [str(line) for line in machine_console(places, name)["log"]]
+            now = [str(line) for line in machine_console(files, name)["log"]]
         except NotFound:
             return
         yield from new_lines(seen, now)

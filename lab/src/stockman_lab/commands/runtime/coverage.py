@@ -57,5 +57,5 @@ def coverage(profile: str) -> Coverage:
 
 
 def _area(path: str) -> str:
-    parts = path.strip("/").split("/")
-    return "/" + "/".join(parts[: 1 + _DEPTH.get(parts[0], 0)])
+    texts = path.strip("/").split("/")
+    return "/" + "/".join(texts[: 1 + _DEPTH.get(texts[0], 0)])

@@ -64,27 +64,27 @@ class Running:
     token: Secret
 
 
-def running(places: LabPlaces) -> Running:
+def running(files: LabPlaces) -> Running:
     """The lab that is served from a state; refuses where none is."""
     try:
-        found = json.loads(places.run.read_bytes())
+        data = json.loads(files.run.read_bytes())
         return Running(
-            pid=int(found["pid"]),
-            port=int(found["port"]),
-            token=Secret(str(found["token"])),
+            pid=int(data["pid"]),
+            port=int(data["port"]),
+            token=Secret(str(data["token"])),
         )
     except (FileNotFoundError, NotADirectoryError):
-        raise NotFound(absent(places)) from None
+        raise NotFound(absent(files)) from None
     except (ValueError, KeyError, TypeError, AttributeError, OSError):
-        raise NotFound(absent(places)) from None
+        raise NotFound(absent(files)) from None
 
 
-def absent(places: LabPlaces) -> Problem:
+def absent(files: LabPlaces) -> Problem:
     """No lab runs on a state."""
     return Problem(
         code="lab.absent",
         what="no lab is running",
-        where=str(places.state),
+        where=str(files.state),
         why="nothing serves this state now",
         fix="start one with `stockman lab up`, or name the state of one that runs with --state",
     )

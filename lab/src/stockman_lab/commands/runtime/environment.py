@@ -20,22 +20,22 @@ TOKEN = "lab"
 """The name of the token that a lab makes for its user."""
 
 
-def environment(serving: Serving, places: LabPlaces, *, tag: str) -> dict[str, str]:
+def environment(serving: Serving, files: LabPlaces, *, tag: str) -> dict[str, str]:
     """Variables by name; those of the first cluster have the names that clients know.
 
     `tag` tells files apart that two processes write.
     """
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     authorities = []
     for number, cluster in enumerate(serving.world.clusters.values()):
         place = next(one for one in serving.hosts.places if one.cluster == cluster.name)
         suffix = "" if number == 0 else f"_{number + 1}"
-        found[f"PROXMOX_VE_ENDPOINT{suffix}"] = f"https://{place.address}:{place.port}/"
-        found[f"PROXMOX_VE_API_TOKEN{suffix}"] = f"{ROOT}!{TOKEN}={_secret(cluster)}"
+        values[f"PROXMOX_VE_ENDPOINT{suffix}"] = f"https://{place.address}:{place.port}/"
+        values[f"PROXMOX_VE_API_TOKEN{suffix}"] = f"{ROOT}!{TOKEN}={_secret(cluster)}"
         authorities.append(serving.hosts.authority(cluster).certificate.pem)
-    _write(places.authority, "".join(authorities))
-    found["PROXMOX_VE_INSECURE"] = "true"
-    found["STOCKMAN_LAB_CA"] = str(places.authority.resolve())
+    _write(files.authority, "".join(authorities))
+    values["PROXMOX_VE_INSECURE"] = "true"
+    values["STOCKMAN_LAB_CA"] = str(files.authority.resolve())
     moved = {
         one.host: f"{one.address}:{one.port}"
         for one in serving.hosts.places
@@ -43,40 +43,40 @@ def environment(serving: Serving, places: LabPlaces, *, tag: str) -> dict[str, s
     }
     moved |= {name: place for name, place in machine_places(serving).items() if name not in moved}
     if moved:
-        found["STOCKMAN_LAB_PORTS"] = ",".join(f"{name}={place}" for name, place in moved.items())
-    found |= _ssh(serving, places, tag) | _talos(serving, places, tag)
-    found |= _kubernetes(serving, places, tag)
-    return found | _factory(serving) | _objects(serving) | _git(serving)
+        values["STOCKMAN_LAB_PORTS"] = ",".join(f"{name}={place}" for name, place in moved.items())
+    values |= _ssh(serving, files, tag) | _talos(serving, files, tag)
+    values |= _kubernetes(serving, files, tag)
+    return values | _factory(serving) | _objects(serving) | _git(serving)
 
 
 def machine_places(serving: Serving) -> dict[str, str]:
     """Talos machines that do not answer on port 50000 of their own addresses, and where they do."""
-    found = {}
+    addresses = {}
     for machine in serving.world.talos.on():
         place = serving.machines.place_of(machine)
         if place is not None and place != (machine.address, TALOS_PORT):
-            found[machine.hostname] = f"{place[0]}:{place[1]}"
-    return found
+            addresses[machine.hostname] = f"{place[0]}:{place[1]}"
+    return addresses
 
 
-def _talos(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
+def _talos(serving: Serving, files: LabPlaces, tag: str) -> dict[str, str]:
     """A talosconfig for all clusters, where there is one."""
     if not serving.world.talos.by_key:
         return {}
     text = serving.machines.talosconfig()
     if not text:
         return {}
-    replace_private_file(places.talosconfig, text.encode(), tag=tag)
-    return {"TALOSCONFIG": str(places.talosconfig.resolve())}
+    replace_private_file(files.talosconfig, text.encode(), tag=tag)
+    return {"TALOSCONFIG": str(files.talosconfig.resolve())}
 
 
-def _kubernetes(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
+def _kubernetes(serving: Serving, files: LabPlaces, tag: str) -> dict[str, str]:
     """A kubeconfig for all clusters, where one answers."""
     text = "" if serving.machines.kube is None else serving.machines.kubeconfig()
     if not text:
         return {}
-    replace_private_file(places.kubeconfig, text.encode(), tag=tag)
-    return {"KUBECONFIG": str(places.kubeconfig.resolve())}
+    replace_private_file(files.kubeconfig, text.encode(), tag=tag)
+    return {"KUBECONFIG": str(files.kubeconfig.resolve())}
 
 
 def _factory(serving: Serving) -> dict[str, str]:
@@ -87,19 +87,19 @@ def _factory(serving: Serving) -> dict[str, str]:
     return {"STOCKMAN_LAB_FACTORY": f"http://{address}:{port}"}
 
 
-def _ssh(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
+def _ssh(serving: Serving, files: LabPlaces, tag: str) -> dict[str, str]:
     """How to log in to hosts: as root, with the key of the first cluster."""
-    doors = [one for one in serving.hosts.places if one.ssh_port]
-    if not doors:
+    rows = [one for one in serving.hosts.places if one.ssh_port]
+    if not rows:
         return {}
     key = serving.hosts.ssh_key()
-    replace_private_file(places.ssh_key, key.private.encode(), tag=tag)
+    replace_private_file(files.ssh_key, key.private.encode(), tag=tag)
     return {
         "PROXMOX_VE_SSH_USERNAME": "root",
         "PROXMOX_VE_SSH_AGENT": "false",
         "PROXMOX_VE_SSH_PRIVATE_KEY": key.private,
-        "STOCKMAN_LAB_SSH_KEY": str(places.ssh_key.resolve()),
-        "STOCKMAN_LAB_SSH": ",".join(f"{one.host}={one.address}:{one.ssh_port}" for one in doors),
+        "STOCKMAN_LAB_SSH_KEY": str(files.ssh_key.resolve()),
+        "STOCKMAN_LAB_SSH": ",".join(f"{one.host}={one.address}:{one.ssh_port}" for one in rows),
     }
 
 

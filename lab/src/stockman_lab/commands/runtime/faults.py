@@ -32,24 +32,24 @@ class Wanted:
     times: str = "1"
 
 
-def wanted_fault(wanted: Wanted, now: float) -> dict[str, object]:
+def wanted_fault(accepted: Wanted, now: float) -> dict[str, object]:
     """A fault as the lab takes it."""
-    if wanted.effect is None:
-        raise _wrong(f"what should go wrong at {wanted.point} is missing")
-    begin = None if wanted.after is None else now + wanted.after
-    end = None if wanted.lasting is None else (begin or now) + wanted.lasting
+    if accepted.effect is None:
+        raise _wrong(f"what should go wrong at {accepted.point} is missing")
+    begin = None if accepted.after is None else now + accepted.after
+    end = None if accepted.lasting is None else (begin or now) + accepted.lasting
     return _sensible(
         {
-            "point": wanted.point,
-            "effect": wanted.effect,
-            "match": dict(_pair(one) for one in wanted.match),
-            "message": wanted.message,
-            "status": _status(wanted),
-            "seconds": wanted.seconds,
+            "point": accepted.point,
+            "effect": accepted.effect,
+            "match": dict(_pair(one) for one in accepted.match),
+            "message": accepted.message,
+            "status": _status(accepted),
+            "seconds": accepted.seconds,
             "since": begin,
             "until": end,
-            "skip": wanted.skip,
-            "times": _times(wanted.times),
+            "skip": accepted.skip,
+            "times": _times(accepted.times),
         }
     )
 
@@ -57,12 +57,12 @@ def wanted_fault(wanted: Wanted, now: float) -> dict[str, object]:
 def faults_of(file: str) -> list[dict[str, object]]:
     """The faults that a YAML file lists, each a mapping with `point` and `effect`; all or none."""
     try:
-        found = yaml.safe_load(Path(file).read_bytes())
+        data = yaml.safe_load(Path(file).read_bytes())
     except (OSError, yaml.YAMLError, UnicodeDecodeError):
         raise _wrong(f"{file} cannot be read as YAML") from None
-    if not isinstance(found, list) or not all(isinstance(one, dict) for one in found):
+    if not isinstance(data, list) or not all(isinstance(one, dict) for one in data):
         raise _wrong(f"{file} is no list of mappings")
-    return [_sensible({str(name): value for name, value in one.items()}) for one in found]
+    return [_sensible({str(name): value for name, value in one.items()}) for one in data]
 
 
 def _sensible(fault: dict[str, object]) -> dict[str, object]:
@@ -74,17 +74,17 @@ def _sensible(fault: dict[str, object]) -> dict[str, object]:
     return fault
 
 
-def _status(wanted: Wanted) -> int:
+def _status(accepted: Wanted) -> int:
     """The status of an error. 0: the usual one of its point."""
-    if wanted.status is None:
+    if accepted.status is None:
         return 0
-    known = _GRPC_CODES if wanted.point == "talos-call" else _HTTP_ERRORS
-    if wanted.status not in known:
+    known = _GRPC_CODES if accepted.point == "talos-call" else _HTTP_ERRORS
+    if accepted.status not in known:
         raise _wrong(
-            f"errors at {wanted.point} have a status from {known.start} to {known.stop - 1},"
-            f" and {wanted.status} is none"
+            f"errors at {accepted.point} have a status from {known.start} to {known.stop - 1},"
+            f" and {accepted.status} is none"
         )
-    return wanted.status
+    return accepted.status
 
 
 def _pair(text: str) -> tuple[str, str]:

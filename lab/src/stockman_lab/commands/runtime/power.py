@@ -10,18 +10,18 @@ from stockman_lab.commands.runtime.directories import LabPlaces
 from stockman_lab.commands.runtime.remote import ask, tell
 
 
-def switched(places: LabPlaces, name: str, *, on: bool) -> list[dict[str, Any]]:
+def switched(files: LabPlaces, name: str, *, on: bool) -> list[dict[str, Any]]:
     """Give a host its power, or take it; all hosts afterwards. Refuses names that none has."""
-    known = host_names(places)
+    known = host_names(files)
     if name not in known:
         raise NotFound(unknown_host(name, known))
-    tell(places, "power", {"host": name, "on": on})
-    return host_rows(places)
+    tell(files, "power", {"host": name, "on": on})
+    return host_rows(files)
 
 
-def host_rows(places: LabPlaces) -> list[dict[str, Any]]:
+def host_rows(files: LabPlaces) -> list[dict[str, Any]]:
     """All hosts: cluster, name, address, whether they have power."""
-    found = cast("dict[str, Any]", ask(places, "status"))
+    found = cast("dict[str, Any]", ask(files, "status"))
     return [
         {"cluster": cluster["name"], **host}
         for cluster in found["clusters"]
@@ -29,9 +29,9 @@ def host_rows(places: LabPlaces) -> list[dict[str, Any]]:
     ]
 
 
-def host_names(places: LabPlaces) -> list[str]:
+def host_names(files: LabPlaces) -> list[str]:
     """Names of all hosts."""
-    return [str(host_row["name"]) for host_row in host_rows(places)]
+    return [str(host_row["name"]) for host_row in host_rows(files)]
 
 
 def unknown_host(name: str, known: list[str]) -> Problem:

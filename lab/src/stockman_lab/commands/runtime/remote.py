@@ -14,34 +14,34 @@ _SECONDS = 30.0
 _OK = 200
 
 
-def ask(places: LabPlaces, what: str, **query: object) -> object:
+def ask(files: LabPlaces, text: str, **query: object) -> object:
     """What a running lab says."""
-    return _exchange(places, "GET", f"{what}?{urlencode(query)}" if query else what, None)
+    return _exchange(files, "GET", f"{text}?{urlencode(query)}" if query else text, None)
 
 
-def tell(places: LabPlaces, what: str, content: dict[str, object]) -> object:
+def tell(files: LabPlaces, text: str, content: dict[str, object]) -> object:
     """Have a running lab do something."""
-    return _exchange(places, "POST", what, content)
+    return _exchange(files, "POST", text, content)
 
 
 def _exchange(
-    places: LabPlaces, method: str, what: str, content: dict[str, object] | None
+    files: LabPlaces, method: str, text: str, content: dict[str, object] | None
 ) -> object:
-    lab = running(places)
+    lab = running(files)
     connection = http.client.HTTPConnection("127.0.0.1", lab.port, timeout=_SECONDS)
     headers = {"Authorization": f"Bearer {lab.token.reveal()}", "Content-Type": "application/json"}
     body = None if content is None else json.dumps(content)
     try:
-        connection.request(method, f"/{what}", body, headers)
+        connection.request(method, f"/{text}", body, headers)
         reply = connection.getresponse()
-        found = json.loads(reply.read() or b"{}")
+        data = json.loads(reply.read() or b"{}")
     except (OSError, ValueError, http.client.HTTPException):
-        raise NotFound(absent(places)) from None
+        raise NotFound(absent(files)) from None
     finally:
         connection.close()
     if reply.status != _OK:
-        raise WrongUsage(not_understood(str(found.get("error", reply.reason))))
-    return found.get("data")
+        raise WrongUsage(not_understood(str(data.get("error", reply.reason))))
+    return data.get("data")
 
 
 def not_understood(why: str) -> Problem:

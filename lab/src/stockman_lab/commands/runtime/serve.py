@@ -71,48 +71,48 @@ class Doors:
 
 
 def serve(
-    places: LabPlaces,
-    wish: LabWish,
+    files: LabPlaces,
+    options: LabWish,
     doors: Doors,
     ready: Callable[[], None],
-    told: Told | None = None,
+    answer: Told | None = None,
 ) -> None:
     """Serve a lab until it is told to stop; its state is kept then."""
-    prepare(places)
-    with locked(places):
-        world = _world(places, wish, doors, told)
-        world.state.repositories |= wish.repositories
+    prepare(files)
+    with locked(files):
+        world = _world(files, options, doors, answer)
+        world.state.repositories |= options.repositories
         tag = doors.entropy.random_bytes(4).hex()
         try:
-            asyncio.run(_served(world, places, wish, doors, ready))
-            _keep(places, world, tag)
+            asyncio.run(_serve_world(world, files, options, doors, ready))
+            _keep(files, world, tag)
         except PortTaken as taken:
             raise problems.port_taken(taken.address, taken.port) from None
         finally:
-            places.run.unlink(missing_ok=True)  # who waits for the end finds the state kept
+            files.run.unlink(missing_ok=True)  # who waits for the end finds the state kept
 
 
-async def _served(
-    world: World, places: LabPlaces, wish: LabWish, doors: Doors, ready: Callable[[], None]
+async def _serve_world(
+    world: World, files: LabPlaces, options: LabWish, doors: Doors, ready: Callable[[], None]
 ) -> None:
-    with _scratch(places) as scratch:
+    with _scratch(files) as scratch:
         manner = Manner(
-            speed=wish.speed,
+            speed=options.speed,
             ssh_port=SSH_PORT,
             images_port=_IMAGES_PORT,
             objects_port=_OBJECTS_PORT,
             git_port=_GIT_PORT,
-            slow_refusals=wish.slow_refusals,
+            slow_refusals=options.slow_refusals,
         )
         serving = Serving(world, manner, scratch, doors.clock.now())
         await serving.start()
         control: ControlDoor | None = None
         try:
             token = doors.entropy.random_bytes(_TOKEN_BYTES).hex()
-            control = ControlDoor(serving, token, partial(_environment, serving, places, token[:8]))
+            control = ControlDoor(serving, token, partial(_environment, serving, files, token[:8]))
             port = await control.start()
             content = {"pid": os.getpid(), "port": port, "token": token}
-            replace_private_file(places.run, json.dumps(content).encode(), tag=token[:8])
+            replace_private_file(files.run, json.dumps(content).encode(), tag=token[:8])
             _listen_for_the_end(control)
             ready()
             await control.ending
@@ -122,10 +122,10 @@ async def _served(
             await serving.stop()
 
 
-def _environment(serving: Serving, places: LabPlaces, tag: str) -> dict[str, str]:
+def _environment(serving: Serving, files: LabPlaces, tag: str) -> dict[str, str]:
     from stockman_lab.commands.runtime.environment import environment
 
-    return environment(serving, places, tag=tag)
+    return environment(serving, files, tag=tag)
 
 
 def _listen_for_the_end(control: ControlDoor) -> None:
@@ -141,20 +141,20 @@ def _listen_for_the_end(control: ControlDoor) -> None:
         loop.add_signal_handler(number, end)
 
 
-def prepare(places: LabPlaces) -> None:
+def prepare(files: LabPlaces) -> None:
     """See to it that the files of a lab have a place."""
     try:
-        places.state.parent.mkdir(parents=True, exist_ok=True)
+        files.state.parent.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        raise problems.unwritable(places.state, error.strerror or "") from None
+        raise problems.unwritable(files.state, error.strerror or "") from None
 
 
 @contextmanager
-def _scratch(places: LabPlaces) -> Iterator[Path]:
+def _scratch(files: LabPlaces) -> Iterator[Path]:
     """A directory for what is in between; nobody else looks into it."""
-    for left in places.state.parent.glob(f"{escape(places.state.name)}.*.scratch"):
+    for left in files.state.parent.glob(f"{escape(files.state.name)}.*.scratch"):
         _remove(left)  # of one that was killed: nobody else serves this state
-    made = places.state.with_name(f"{places.state.name}.{os.getpid()}.scratch")
+    made = files.state.with_name(f"{files.state.name}.{os.getpid()}.scratch")
     made.mkdir(mode=0o700)
     try:
         yield made
@@ -169,87 +169,87 @@ def _remove(scratch: Path) -> None:
 
 
 @contextmanager
-def locked(places: LabPlaces) -> Iterator[None]:
+def locked(files: LabPlaces) -> Iterator[None]:
     """Keep others from serving a state; refuses where somebody does already."""
     try:
-        descriptor = os.open(places.lock, os.O_RDWR | os.O_CREAT, 0o600)
+        descriptor = os.open(files.lock, os.O_RDWR | os.O_CREAT, 0o600)
     except OSError as error:
-        raise problems.unwritable(places.state, error.strerror or "") from None
+        raise problems.unwritable(files.state, error.strerror or "") from None
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
-            raise problems.served_already(places.state) from None
+            raise problems.served_already(files.state) from None
         yield
     finally:
         os.close(descriptor)
 
 
-def is_locked(places: LabPlaces) -> bool:
+def is_locked(files: LabPlaces) -> bool:
     """Whether somebody serves a state."""
     try:
-        with locked(places):
+        with locked(files):
             return False
     except Conflict:
         return True
 
 
-def _world(places: LabPlaces, wish: LabWish, doors: Doors, told: Told | None) -> World:
+def _world(files: LabPlaces, options: LabWish, doors: Doors, answer: Told | None) -> World:
     try:
-        content = places.state.read_bytes()
+        content = files.state.read_bytes()
     except FileNotFoundError:
-        return _new_world(wish, doors, told)
+        return _new_world(options, doors, answer)
     except OSError as error:
-        raise problems.damaged(places.state, f"the system says: {error.strerror}") from None
+        raise problems.damaged(files.state, f"the system says: {error.strerror}") from None
     from stockman_lab.pve.storages.receiving import interrupted
     from stockman_lab.world.file import read_world
 
     try:
         world = World(read_world(content))
     except Unreadable as error:
-        raise problems.damaged(places.state, str(error)) from None
+        raise problems.damaged(files.state, str(error)) from None
     for cluster in world.clusters.values():
         interrupted(cluster)
-    if wish.stage == CLUSTER and not world.talos.machines:
-        raise problems.not_staged(places.state)
+    if options.stage == CLUSTER and not world.talos.machines:
+        raise problems.not_staged(files.state)
     return world
 
 
-def _new_world(wish: LabWish, doors: Doors, told: Told | None) -> World:
+def _new_world(options: LabWish, doors: Doors, answer: Told | None) -> World:
     from stockman_lab.world.preset import Wish, preset_world
 
     now = doors.clock.now()
     moment = float(int(now.timestamp()))
-    begin = moment - _STAGING if wish.stage == CLUSTER else moment
+    begin = moment - _STAGING if options.stage == CLUSTER else moment
     world = preset_world(
         Wish(
-            preset=wish.preset,
-            network=wish.network,
-            profile=wish.profile,
-            seed=wish.seed,
+            preset=options.preset,
+            network=options.network,
+            profile=options.profile,
+            seed=options.seed,
             now=begin,
         )
     )
-    if wish.stage == CLUSTER:
+    if options.stage == CLUSTER:
         from stockman_lab.world.staging import Staging, stage_cluster
 
         staging = Staging(
-            preset=wish.preset,
-            network=wish.network,
-            talos_version=wish.talos_version,
+            preset=options.preset,
+            network=options.network,
+            talos_version=options.talos_version,
             real_now=now,
             flux=True,
-            told=told,
+            told=answer,
         )
         stage_cluster(world, staging)
         world.advance(max(moment - world.now, 0.0))
     return world
 
 
-def _keep(places: LabPlaces, world: World, tag: str) -> None:
+def _keep(files: LabPlaces, world: World, tag: str) -> None:
     from stockman_lab.world.file import world_file
 
     try:
-        replace_private_file(places.state, world_file(world.state), tag=tag)
+        replace_private_file(files.state, world_file(world.state), tag=tag)
     except OSError as error:
-        raise problems.unwritable(places.state, error.strerror or "") from None
+        raise problems.unwritable(files.state, error.strerror or "") from None

@@ -106,7 +106,7 @@ async def test(shell: Shell, arguments: list[str], streams: Streams) -> int:
         case [sign, text]:
             return _about(shell, sign, text, streams)
         case [left, sign, right]:
-            return _compared(shell, left, sign, right, streams)
+            return _compare(shell, left, sign, right, streams)
         case _:
             shell.complain(streams, "[: too many arguments")
             return 2
@@ -132,7 +132,7 @@ def _about(shell: Shell, sign: str, text: str, streams: Streams) -> int:
 _NUMBERS = {"-eq", "-ne", "-lt", "-le", "-gt", "-ge"}
 
 
-def _compared(shell: Shell, left: str, sign: str, right: str, streams: Streams) -> int:
+def _compare(shell: Shell, left: str, sign: str, right: str, streams: Streams) -> int:
     if sign in ("=", "=="):
         return int(left != right)
     if sign == "!=":

@@ -18,24 +18,24 @@ _SECONDS_A_GIB = (0.5, 2.0)
 
 
 async def import_disk(
-    console: Console, shell: Shell, given: dict[str, str], streams: Streams
+    console: Console, shell: Shell, values: dict[str, str], streams: Streams
 ) -> int:
     """Copy an image onto a storage, and give it to a machine as a disk that is not used yet."""
     cluster, host = console.api.cluster, console.host
     console.passing.catch_up()
-    vmid, source = int(given["vmid"]) if given["vmid"].isdigit() else 0, given["source"]
+    vmid, source = int(values["vmid"]) if values["vmid"].isdigit() else 0, values["source"]
     guest = cluster.guest(host.name, vmid, "qemu")
     cluster.refuse_locked(guest)
     if not shell.files.is_file(source):
         raise die(f"{source}: non-existent or non-regular file")
     shelf = Shelf(cluster, host, vmid)
-    storage = shelf.storage(given["storage"])
+    storage = shelf.storage(values["storage"])
     if "images" not in storage.content:
         raise die(f"storage {storage.id} does not support vm images")
     streams.out.write(f"importing disk '{source}' to VM {vmid} ...\n")
     content = shell.files.read(source)
     size = _size(content, source)
-    wanted = given.get("format", "")
+    wanted = values.get("format", "")
     form = shelf.form_for(storage, wanted)
     if wanted and wanted != form:
         streams.err.write(
@@ -48,7 +48,7 @@ async def import_disk(
     shown = format_size(size)
     streams.out.write(f"transferred 0.0 B of {shown} (0.00%)\n")
     streams.out.write(f"transferred {shown} of {shown} (100.00%)\n")
-    target = given.get("target-disk", "")
+    target = values.get("target-disk", "")
     if target and is_drive(target):
         path = f"/nodes/{host.name}/qemu/{vmid}/config"
         await console.ask("PUT", path, {target: volume.id})

@@ -42,8 +42,8 @@ async def pvesm(console: Console, shell: Shell, arguments: list[str], streams: S
             streams.out.write(_USAGE)
             return 0
         case _:
-            what = " ".join(["pvesm", *arguments[:1]])
-            streams.err.write(f"ERROR: unknown command '{what}'\n{_USAGE}")
+            text = " ".join(["pvesm", *arguments[:1]])
+            streams.err.write(f"ERROR: unknown command '{text}'\n{_USAGE}")
             return FAILED
 
 

@@ -46,9 +46,9 @@ async def qm(console: Console, shell: Shell, arguments: list[str], streams: Stre
     return FAILED
 
 
-def _named(words: list[str], *names: str) -> dict[str, object]:
+def _arguments_by_name(texts: list[str], *names: str) -> dict[str, object]:
     """Arguments by the names that they have in their places."""
-    bare, named = options(words)
+    bare, named = options(texts)
     missing = {name: _MISSING for name in names[len(bare) :] if name not in named}
     if missing:
         raise ApiError(400, "not enough arguments")
@@ -57,8 +57,8 @@ def _named(words: list[str], *names: str) -> dict[str, object]:
     return {**dict(zip(names, bare, strict=False)), **named}
 
 
-async def _set(console: Console, words: list[str], streams: Streams) -> int:
-    given = _named(words, "vmid")
+async def _set(console: Console, texts: list[str], streams: Streams) -> int:
+    given = _arguments_by_name(texts, "vmid")
     vmid = given.pop("vmid")
     await console.ask("PUT", f"/nodes/{console.host.name}/qemu/{vmid}/config", given)
     shown = " ".join(f"-{name} {value}" for name, value in sorted(given.items()))
@@ -66,8 +66,8 @@ async def _set(console: Console, words: list[str], streams: Streams) -> int:
     return 0
 
 
-async def _config(console: Console, words: list[str], streams: Streams) -> int:
-    vmid = _named(words, "vmid")["vmid"]
+async def _config(console: Console, texts: list[str], streams: Streams) -> int:
+    vmid = _arguments_by_name(texts, "vmid")["vmid"]
     found = await console.ask("GET", f"/nodes/{console.host.name}/qemu/{vmid}/config", {})
     for name, value in sorted(dict(found).items()):  # type: ignore[call-overload]
         if name != "digest":
@@ -75,33 +75,36 @@ async def _config(console: Console, words: list[str], streams: Streams) -> int:
     return 0
 
 
-async def _status(console: Console, words: list[str], streams: Streams) -> int:
-    vmid = _named(words, "vmid")["vmid"]
+async def _status(console: Console, texts: list[str], streams: Streams) -> int:
+    vmid = _arguments_by_name(texts, "vmid")["vmid"]
     path = f"/nodes/{console.host.name}/qemu/{vmid}/status/current"
     found = await console.ask("GET", path, {})
     streams.out.write(f"status: {dict(found)['status']}\n")  # type: ignore[call-overload]
     return 0
 
 
-def _unlock(console: Console, words: list[str]) -> int:
-    unlock(console, "qemu", str(_named(words, "vmid")["vmid"]))
+def _unlock(console: Console, texts: list[str]) -> int:
+    unlock(console, "qemu", str(_arguments_by_name(texts, "vmid")["vmid"]))
     return 0
 
 
-async def _destroy(console: Console, words: list[str], streams: Streams) -> int:
-    given = _named(words, "vmid")
+async def _destroy(console: Console, texts: list[str], streams: Streams) -> int:
+    given = _arguments_by_name(texts, "vmid")
     path = f"/nodes/{console.host.name}/qemu/{given.pop('vmid')}"
     return await console.ended(str(await console.ask("DELETE", path, given)), streams)
 
 
-async def _resize(console: Console, words: list[str], streams: Streams) -> int:
-    given = _named(words, "vmid", "disk", "size")
+async def _resize(console: Console, texts: list[str], streams: Streams) -> int:
+    given = _arguments_by_name(texts, "vmid", "disk", "size")
     vmid = given.pop("vmid")
     path = f"/nodes/{console.host.name}/qemu/{vmid}/resize"
     upid = await console.ask("PUT", path, given)
     return await console.ended(str(upid), streams)
 
 
-async def _import(console: Console, shell: Shell, words: list[str], streams: Streams) -> int:
-    given = {name: str(value) for name, value in _named(words, "vmid", "source", "storage").items()}
-    return await import_disk(console, shell, given, streams)
+async def _import(console: Console, shell: Shell, texts: list[str], streams: Streams) -> int:
+    values = {
+        name: str(value)
+        for name, value in _arguments_by_name(texts, "vmid", "source", "storage").items()
+    }
+    return await import_disk(console, shell, values, streams)

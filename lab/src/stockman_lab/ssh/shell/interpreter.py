@@ -108,11 +108,11 @@ class Shell:
             out = Sink()
             inner = self._copy() if len(commands) > 1 else self
             statuses.append(
-                await inner._ended(command, Streams(source, out, streams.err), tested=tested)
+                await inner._exit_status(command, Streams(source, out, streams.err), tested=tested)
             )
             source = Bytes(bytes(out.content))
         last = self._copy() if len(commands) > 1 else self
-        runs = last._ended if len(commands) > 1 else last._command
+        runs = last._exit_status if len(commands) > 1 else last._command
         statuses.append(
             await runs(
                 commands[-1],
@@ -137,7 +137,7 @@ class Shell:
             options=set(self.options),
         )
 
-    async def _ended(self, command: Command, streams: Streams, *, tested: bool) -> int:
+    async def _exit_status(self, command: Command, streams: Streams, *, tested: bool) -> int:
         try:
             return await self._command(command, streams, tested=tested)
         except Exit as end:
@@ -151,10 +151,10 @@ class Shell:
             case Simple():
                 return await self._simple(command, streams, tested=tested)
             case If():
-                redirected = await self._redirected(command.redirections, streams)
+                redirected = await self._redirect_streams(command.redirections, streams)
                 return 1 if redirected is None else await self._if(command, redirected, tested)
             case Group():
-                redirected = await self._redirected(command.redirections, streams)
+                redirected = await self._redirect_streams(command.redirections, streams)
                 if redirected is None:
                     return 1
                 return await self.sequence(command.body, redirected, tested=tested)
@@ -169,31 +169,33 @@ class Shell:
 
     async def _simple(self, command: Simple, streams: Streams, *, tested: bool) -> int:
         self.substituted = 0
-        words: list[str] = []
+        texts: list[str] = []
         for word in command.words:
-            words += await self._fields(word, streams)
-        assigned = {name: await self._joined(word, streams) for name, word in command.assignments}
-        redirected = await self._redirected(command.redirections, streams)
+            texts += await self._fields(word, streams)
+        assigned = {
+            name: await self._join_word(word, streams) for name, word in command.assignments
+        }
+        redirected = await self._redirect_streams(command.redirections, streams)
         if redirected is None:
             return 1
-        if not words:
+        if not texts:
             self.variables |= assigned
             return self.substituted
         if assigned:
             inner = self._copy()
             inner.variables |= assigned
-            return await inner.call(words, redirected, tested=tested)
-        return await self.call(words, redirected, tested=tested)
+            return await inner.call(texts, redirected, tested=tested)
+        return await self.call(texts, redirected, tested=tested)
 
-    async def call(self, words: list[str], streams: Streams, *, tested: bool = False) -> int:
+    async def call(self, texts: list[str], streams: Streams, *, tested: bool = False) -> int:
         """Run a function or a program with its arguments."""
-        name = words[0]
+        name = texts[0]
         if self.depth > _DEEPEST:
             self.complain(streams, f"{name}: maximum function nesting level exceeded ({_DEEPEST})")
             raise Exit(1)
         body = self.functions.get(name)
         if body is not None:
-            before, self.arguments = self.arguments, words[1:]
+            before, self.arguments = self.arguments, texts[1:]
             self.depth += 1
             try:
                 return await self._command(body, streams, tested=tested)
@@ -205,17 +207,17 @@ class Shell:
             missing = "No such file or directory" if "/" in name else "command not found"
             self.complain(streams, f"{name}: {missing}")
             return NOT_FOUND
-        return await program(self, words[1:], streams)
+        return await program(self, texts[1:], streams)
 
     # -- streams -------------------------------------------------------------------------------
 
-    async def _redirected(
+    async def _redirect_streams(
         self, redirections: tuple[Redirection, ...], streams: Streams
     ) -> Streams | None:
         """Streams as they are told to go; None: that is not possible."""
         found = replace(streams)
         for redirection in redirections:
-            target = await self._joined(redirection.target, streams)
+            target = await self._join_word(redirection.target, streams)
             try:
                 self._redirect(found, redirection, target)
             except FileTrouble as trouble:
@@ -223,25 +225,25 @@ class Shell:
                 return None
         return found
 
-    def _redirect(self, streams: Streams, one: Redirection, target: str) -> None:
-        if one.sign == "<":
+    def _redirect(self, streams: Streams, redirection: Redirection, target: str) -> None:
+        if redirection.sign == "<":
             content = b"" if target == _NOTHING else self.files.read(target)
             streams.source = Bytes(content)
             return
-        if one.sign == ">&":
+        if redirection.sign == ">&":
             sink = streams.out if target == "1" else streams.err
         elif target == _NOTHING:
             sink = Sink()
         else:
-            sink = _FileSink(self.files, target, append=one.sign == ">>")
-        if one.stream == 1:
+            sink = _FileSink(self.files, target, append=redirection.sign == ">>")
+        if redirection.stream == 1:
             streams.out = sink
         else:
             streams.err = sink
 
     # -- words ---------------------------------------------------------------------------------
 
-    async def _joined(self, word: Word, streams: Streams) -> str:
+    async def _join_word(self, word: Word, streams: Streams) -> str:
         """A word as one text."""
         return "".join([await self._text(part, streams) for part in word])
 
@@ -284,12 +286,12 @@ class Shell:
             case Variable():
                 return await self._value(part, streams)
             case Output():
-                return await self._printed(part.commands, streams)
+                return await self._command_output(part.commands, streams)
 
     async def _value(self, variable: Variable, streams: Streams) -> str:
         value = self._known(variable.name)
         if variable.default is not None:
-            return value or await self._joined(variable.default, streams)
+            return value or await self._join_word(variable.default, streams)
         if value is None:
             if "u" in self.options:
                 self.complain(streams, f"{variable.name}: unbound variable")
@@ -311,7 +313,7 @@ class Shell:
             return self.arguments[number - 1] if number <= len(self.arguments) else None
         return self.variables.get(name)
 
-    async def _printed(self, commands: Sequence, streams: Streams) -> str:
+    async def _command_output(self, commands: Sequence, streams: Streams) -> str:
         out = Sink()
         inner = self._copy()
         try:

@@ -38,7 +38,7 @@ def _commands(reader: Reader, closing: str) -> Sequence:
         if not reader.take(closing):
             raise SyntaxTrouble(f"unexpected EOF while looking for matching `{closing}'")
     elif not reader.at_end:
-        raise _unexpected(reader)
+        raise _unexpected_token(reader)
     return commands
 
 
@@ -53,7 +53,7 @@ def _sequence(reader: Reader) -> Sequence:
         if reader.peek() == "&":
             raise NotInThisShell("&")
         if reader.peek() not in ";\n)":
-            raise _unexpected(reader)
+            raise _unexpected_token(reader)
 
 
 def _skip_ends(reader: Reader) -> None:
@@ -64,15 +64,15 @@ def _skip_ends(reader: Reader) -> None:
 
 def _chain(reader: Reader) -> Chain:
     first = _pipeline(reader)
-    rest: list[tuple[str, Pipeline]] = []
+    rows: list[tuple[str, Pipeline]] = []
     while True:
         reader.skip_blanks()
         sign = reader.peek(2)
         if sign not in ("&&", "||"):
-            return Chain(first, tuple(rest))
+            return Chain(first, tuple(rows))
         reader.take(sign)
         _skip_lines(reader)
-        rest.append((sign, _pipeline(reader)))
+        rows.append((sign, _pipeline(reader)))
 
 
 def _pipeline(reader: Reader) -> Pipeline:
@@ -108,7 +108,7 @@ def _command(reader: Reader) -> Command:
     if named:
         reader.place = named.end()
         if reader.peek() != "{":
-            raise _unexpected(reader)
+            raise _unexpected_token(reader)
         return Function(named[1], _group(reader))
     return _simple(reader)
 
@@ -141,7 +141,7 @@ def _keyword(reader: Reader, expected: str) -> None:
     if reader.bare_word() != expected:
         if reader.at_end:
             raise SyntaxTrouble("syntax error: unexpected end of file")
-        raise _unexpected(reader)
+        raise _unexpected_token(reader)
     reader.take(expected)
 
 
@@ -165,7 +165,7 @@ def _simple(reader: Reader) -> Simple:
             break
         words.append(word)
     if not assignments and not words and not redirections:
-        raise _unexpected(reader)
+        raise _unexpected_token(reader)
     return Simple(tuple(assignments), tuple(words), tuple(redirections))
 
 
@@ -190,11 +190,11 @@ def _redirection(reader: Reader) -> Redirection | None:
     reader.skip_blanks()
     target = reader.word()
     if not target:
-        raise _unexpected(reader)
+        raise _unexpected_token(reader)
     return Redirection(stream, matched[2], target)
 
 
-def _unexpected(reader: Reader) -> SyntaxTrouble:
+def _unexpected_token(reader: Reader) -> SyntaxTrouble:
     if reader.at_end:
         return SyntaxTrouble("syntax error: unexpected end of file")
     letter = reader.peek()

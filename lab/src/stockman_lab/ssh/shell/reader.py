@@ -99,11 +99,11 @@ class Reader:
         return [Text(self.text[start : self.place], False)]
 
     def _until(self, end: str) -> str:
-        found = self.text.find(end, self.place)
-        if found < 0:
+        report = self.text.find(end, self.place)
+        if report < 0:
             raise SyntaxTrouble(f"unexpected EOF while looking for matching `{end}'")
-        text = self.text[self.place : found]
-        self.place = found + len(end)
+        text = self.text[self.place : report]
+        self.place = report + len(end)
         return text
 
     def _in_double_quotes(self) -> list[Part]:
@@ -132,7 +132,7 @@ class Reader:
         if self.take("("):
             return Output(self._read_commands(self, ")"), quoted)
         if self.take("{"):
-            return self._braced(quoted=quoted)
+            return self._read_braces(quoted=quoted)
         if self.peek() and self.peek() in _SPECIAL:
             self.place += 1
             return Variable(self.text[self.place - 1], quoted)
@@ -145,7 +145,7 @@ class Reader:
             self.place += 1
         return self.text[start : self.place]
 
-    def _braced(self, *, quoted: bool) -> Part:
+    def _read_braces(self, *, quoted: bool) -> Part:
         name = self._name()
         if not name and self.peek() and self.peek() in _SPECIAL:
             name = self.peek()

@@ -107,23 +107,23 @@ class Doing:
 
 
 async def answered(
-    around: Around, machine: ApiMachine, asked: Asked
+    context: Around, machine: ApiMachine, incoming: Asked
 ) -> AsyncGenerator[bytes, None]:
     """What one machine answers by itself; ends with `Refusal` or `Cut` where it does not."""
     api = machine.api
     if api is None:
         raise Refusal(GrpcCode.UNAVAILABLE, "error reading server preface: EOF")
     wire = load_api_schema(machine.minor)
-    method = found_method(wire, asked.path)
-    roles = roles_of(api, asked)
-    fault = struck(around.land, machine, asked.path, roles)
+    method = found_method(wire, incoming.path)
+    roles = roles_of(api, incoming)
+    fault = struck(context.land, machine, incoming.path, roles)
     if fault is not None:
-        await delayed(fault, around.patience)
+        await delayed(fault, context.patience)
     authorize(machine, api, method, roles)
-    answer = carried_out(Doing(around, machine, wire, method, roles, asked, api.boot))
+    answer = carried_out(Doing(context, machine, wire, method, roles, incoming, api.boot))
     if fault is not None:
         nothing = encoded(wire, method, {})
-        answer = spoiled(fault, answer, (around.land, machine, asked.path), nothing)
+        answer = spoiled(fault, answer, (context.land, machine, incoming.path), nothing)
     async with aclosing(answer):
         async for piece in answer:
             yield piece
@@ -145,13 +145,13 @@ def found_method(wire: ApiSchema, path: str) -> ApiMethod:
     return known[name]
 
 
-def roles_of(api: Served, asked: Asked) -> frozenset[str]:
+def roles_of(api: Served, incoming: Asked) -> frozenset[str]:
     """The roles that a caller has; other machines speak for those who asked them."""
     if api.mode == MAINTENANCE:
         return frozenset({READER})
-    if IMPERSONATOR in asked.roles and "talos-role" in asked.headers:
-        return frozenset(asked.headers["talos-role"])
-    return asked.roles
+    if IMPERSONATOR in incoming.roles and "talos-role" in incoming.headers:
+        return frozenset(incoming.headers["talos-role"])
+    return incoming.roles
 
 
 def authorize(machine: ApiMachine, api: Served, method: ApiMethod, roles: frozenset[str]) -> None:

@@ -17,7 +17,7 @@ _first_answers: WeakKeyDictionary[ApiLand, dict[tuple[int, str, str], list[bytes
 _first_answers = WeakKeyDictionary()
 
 
-def struck(land: ApiLand, machine: ApiMachine, path: str, roles: frozenset[str]) -> Fault | None:
+def struck(fleet: ApiLand, machine: ApiMachine, path: str, roles: frozenset[str]) -> Fault | None:
     """The fault that a call meets."""
     service, _, name = path.strip("/").partition("/")
     facts = {
@@ -26,13 +26,13 @@ def struck(land: ApiLand, machine: ApiMachine, path: str, roles: frozenset[str])
         "method": name,
         "role": ",".join(sorted(roles)),
     }
-    return land.fault(Point.TALOS_CALL, facts)
+    return fleet.fault(Point.TALOS_CALL, facts)
 
 
 async def spoiled(
     fault: Fault,
     answer: AsyncGenerator[bytes, None],
-    place: tuple[ApiLand, ApiMachine, str],
+    rows: tuple[ApiLand, ApiMachine, str],
     nothing: bytes,
 ) -> AsyncGenerator[bytes, None]:
     """An answer after a fault was at it; `nothing` is an empty one."""
@@ -50,8 +50,8 @@ async def spoiled(
         async for _ in answer:
             pass
         raise Cut if effect is Effect.DO_THEN_CUT else _refusal(fault)
-    if effect is Effect.LIE and only_reads(place[2]):
-        for piece in await _as_first(fault, answer, place):
+    if effect is Effect.LIE and only_reads(rows[2]):
+        for piece in await _as_first(fault, answer, rows):
             yield piece
         return
     if effect is Effect.CORRUPT and fault.message == TRUNCATED:
@@ -60,7 +60,7 @@ async def spoiled(
             yield piece
         return
     async for piece in answer:
-        yield _damaged(piece) if effect is Effect.CORRUPT else piece
+        yield _damage_message(piece) if effect is Effect.CORRUPT else piece
 
 
 async def delayed(fault: Fault, patience: Patience) -> None:
@@ -75,9 +75,9 @@ def _refusal(fault: Fault) -> Refusal:
 
 
 async def _as_first(
-    fault: Fault, answer: AsyncIterator[bytes], place: tuple[ApiLand, ApiMachine, str]
+    fault: Fault, answer: AsyncIterator[bytes], rows: tuple[ApiLand, ApiMachine, str]
 ) -> list[bytes]:
-    land, machine, path = place
+    land, machine, path = rows
     known = _first_answers.setdefault(land, {})
     key = (fault.number, str(machine.facts.get("vmid", machine.hostname)), path)
     if key not in known:
@@ -85,7 +85,7 @@ async def _as_first(
     return known[key]
 
 
-def _damaged(piece: bytes) -> bytes:
+def _damage_message(piece: bytes) -> bytes:
     middle = len(piece) // 2
     return (
         piece[:middle]

@@ -25,27 +25,27 @@ _MOST_WAITING = 16
 
 
 async def merged_messages(
-    carried: Carried, targets: Sequence[str], asked: Asked
+    carried: Carried, targets: Sequence[str], incoming: Asked
 ) -> AsyncGenerator[bytes, None]:
     """One message that holds the answers of all."""
-    calls = await _one_for_each(targets, asked)
-    parts = await asyncio.gather(
+    calls = await _one_for_each(targets, incoming)
+    results = await asyncio.gather(
         *(_part(carried, target, call) for target, call in zip(targets, calls, strict=True))
     )
-    yield b"".join(parts)
+    yield b"".join(results)
 
 
 async def merged_streams(
-    carried: Carried, targets: Sequence[str], asked: Asked
+    carried: Carried, targets: Sequence[str], incoming: Asked
 ) -> AsyncGenerator[bytes, None]:
     """The messages of all as they come; none is taken faster than they are wanted."""
-    calls = await _one_for_each(targets, asked)
+    calls = await _one_for_each(targets, incoming)
     coming: asyncio.Queue[bytes | None] = asyncio.Queue()
     room = asyncio.Semaphore(_MOST_WAITING)
 
-    async def forward(target: str, one: Asked) -> None:
+    async def forward(target: str, incoming: Asked) -> None:
         try:
-            async for piece in carried(target, one):
+            async for piece in carried(target, incoming):
                 await room.acquire()
                 coming.put_nowait(piece + _metadata({"hostname": target}))
         except Refusal as refusal:
@@ -72,22 +72,23 @@ async def merged_streams(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _part(carried: Carried, target: str, asked: Asked) -> bytes:
+async def _part(carried: Carried, target: str, incoming: Asked) -> bytes:
     try:
-        pieces = [piece async for piece in carried(target, asked)]
+        pieces = [piece async for piece in carried(target, incoming)]
     except Refusal as refusal:
-        return _listed(_metadata(_error(target, refusal)))
+        return _message_list(_metadata(_error(target, refusal)))
     named = _metadata({"hostname": target})
-    return b"".join(_listed(_first(piece) + named) for piece in pieces)
+    return b"".join(_message_list(_first(piece) + named) for piece in pieces)
 
 
-async def _one_for_each(targets: Sequence[str], asked: Asked) -> list[Asked]:
+async def _one_for_each(targets: Sequence[str], incoming: Asked) -> list[Asked]:
     """The call, as often as there are targets; what is uploaded to several is read first."""
     if len(targets) == 1:
-        return [asked]
-    pieces = [piece async for piece in asked.pieces]
+        return [incoming]
+    pieces = [piece async for piece in incoming.pieces]
     return [
-        Asked(asked.path, _again(pieces), asked.headers, asked.roles, asked.peer) for _ in targets
+        Asked(incoming.path, _again(pieces), incoming.headers, incoming.roles, incoming.peer)
+        for _ in targets
     ]
 
 
@@ -108,7 +109,7 @@ def _metadata(fields: Fields) -> bytes:
     return message.SerializeToString()
 
 
-def _listed(message: bytes) -> bytes:
+def _message_list(message: bytes) -> bytes:
     return bytes([_FIRST_FIELD]) + _varint(len(message)) + message
 
 

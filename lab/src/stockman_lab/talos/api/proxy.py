@@ -55,28 +55,28 @@ class Carrier:
     around: Around
     machine: ApiMachine
 
-    async def carried(self, target: str, asked: Asked) -> AsyncGenerator[bytes, None]:
+    async def carried(self, target: str, incoming: Asked) -> AsyncGenerator[bytes, None]:
         """What another machine answers."""
-        found = await self._reached(target)
-        authority = asked.headers.get(":authority") or ["unknown"]
-        headers = {name: value for name, value in asked.headers.items() if name not in _ROUTING}
+        api_machine = await self._reach(target)
+        authority = incoming.headers.get(":authority") or ["unknown"]
+        headers = {name: value for name, value in incoming.headers.items() if name not in _ROUTING}
         api = self.machine.api
-        roles = asked.roles if api is None else roles_of(api, asked)
+        roles = incoming.roles if api is None else roles_of(api, incoming)
         onward = Asked(
-            path=asked.path,
-            pieces=asked.pieces,
+            path=incoming.path,
+            pieces=incoming.pieces,
             headers={**headers, "proxyfrom": authority, "talos-role": sorted(roles)},
             roles=frozenset({IMPERSONATOR}),
             peer=next(iter(self.machine.addresses), ""),
         )
         try:
-            async with aclosing(answered(self.around, found, onward)) as answer:
+            async with aclosing(answered(self.around, api_machine, onward)) as answer:
                 async for piece in answer:
                     yield piece
         except Cut:
             raise Refusal(GrpcCode.UNAVAILABLE, LOST) from None
 
-    async def _reached(self, target: str) -> ApiMachine:
+    async def _reach(self, target: str) -> ApiMachine:
         if not target or _has_port(target):
             raise Refusal(GrpcCode.INTERNAL, f'invalid target "{target}"')
         machine = self.around.land.machine_at(target)
@@ -87,39 +87,41 @@ class Carrier:
             )
         if machine is None or not machine.is_on:
             await self.around.patience.sleep(_NO_ROUTE_AFTER)
-            raise _not_dialled(target, "no route to host")
+            raise _dial_refusal(target, "no route to host")
         if machine.api is None:
-            raise _not_dialled(target, "connection refused")
+            raise _dial_refusal(target, "connection refused")
         if not self._trusts(machine.api):
-            raise _not_trusted(machine.api)
+            raise _trust_refusal(machine.api)
         return machine
 
-    def _trusts(self, other: Served) -> bool:
+    def _trusts(self, served: Served) -> bool:
         own = self.machine.api
         return (
             own is not None
-            and other.mode != MAINTENANCE
-            and bool(_certificates(own.ca) & _certificates(other.ca))
+            and served.mode != MAINTENANCE
+            and bool(_certificates(own.ca) & _certificates(served.ca))
         )
 
 
 _ROUTING = frozenset({"node", "nodes", "proxyfrom", "talos-role", ":authority"})
 
 
-async def perform(around: Around, machine: ApiMachine, asked: Asked) -> AsyncGenerator[bytes, None]:
+async def perform(
+    context: Around, machine: ApiMachine, incoming: Asked
+) -> AsyncGenerator[bytes, None]:
     """What a machine answers to a call that it got, from wherever the answer comes.
 
     Encoded messages; ends with `Refusal`, or with `Cut` where the connection breaks.
     """
-    async with aclosing(_routed(around, machine, asked)) as answer:
+    async with aclosing(_route(context, machine, incoming)) as answer:
         async for piece in answer:
             yield piece
 
 
-def _routed(around: Around, machine: ApiMachine, asked: Asked) -> AsyncGenerator[bytes, None]:
-    api, headers = machine.api, asked.headers
+def _route(context: Around, machine: ApiMachine, incoming: Asked) -> AsyncGenerator[bytes, None]:
+    api, headers = machine.api, incoming.headers
     if api is None or api.mode == MAINTENANCE or "proxyfrom" in headers:
-        return answered(around, machine, asked)
+        return answered(context, machine, incoming)
     node, nodes = headers.get("node"), headers.get("nodes")
     if node is not None and len(node) != 1:
         raise Refusal(GrpcCode.INVALID_ARGUMENT, "node metadata must be single-valued")
@@ -127,21 +129,21 @@ def _routed(around: Around, machine: ApiMachine, asked: Asked) -> AsyncGenerator
         node = None if node is not None and _is_local(machine, node) else node
         nodes = None if nodes is not None and _is_local(machine, nodes) else nodes
     if nodes is None and node is None:
-        return answered(around, machine, asked)
-    service = asked.path.removeprefix("/").partition("/")[0]
+        return answered(context, machine, incoming)
+    service = incoming.path.removeprefix("/").partition("/")[0]
     if nodes is not None and service not in _ONE_TO_MANY:
         raise Refusal(
             GrpcCode.INVALID_ARGUMENT,
-            f"one-2-many proxying is not supported for method {asked.path}",
+            f"one-2-many proxying is not supported for method {incoming.path}",
         )
     if not machine.is_controlplane:
         raise Refusal(GrpcCode.PERMISSION_DENIED, "no request forwarding")
-    carrier = Carrier(around, machine)
+    carrier = Carrier(context, machine)
     if nodes is None:
-        return carrier.carried("" if node is None else node[0], asked)
-    if asked.path in _STREAMED:
-        return merged_streams(carrier.carried, nodes, asked)
-    return merged_messages(carrier.carried, nodes, asked)
+        return carrier.carried("" if node is None else node[0], incoming)
+    if incoming.path in _STREAMED:
+        return merged_streams(carrier.carried, nodes, incoming)
+    return merged_messages(carrier.carried, nodes, incoming)
 
 
 def _is_local(machine: ApiMachine, targets: Sequence[str]) -> bool:
@@ -160,7 +162,7 @@ def _has_port(target: str) -> bool:
     return target.count(":") == 1 or (target.startswith("[") and "]:" in target)
 
 
-def _not_dialled(target: str, why: str) -> Refusal:
+def _dial_refusal(target: str, why: str) -> Refusal:
     where = f"[{target}]" if ":" in target else target
     return Refusal(
         GrpcCode.UNAVAILABLE,
@@ -169,9 +171,9 @@ def _not_dialled(target: str, why: str) -> Refusal:
     )
 
 
-def _not_trusted(other: Served) -> Refusal:
+def _trust_refusal(served: Served) -> Refusal:
     hint = ""
-    if other.mode != MAINTENANCE:
+    if served.mode != MAINTENANCE:
         hint = (
             ' (possibly because of \\"x509: Ed25519 verification failure\\" while trying to verify '
             'candidate authority certificate \\"talos\\")'
@@ -185,4 +187,4 @@ def _not_trusted(other: Served) -> Refusal:
 
 
 def _certificates(pem: str) -> set[str]:
-    return {one.strip() for one in pem.split("-----END CERTIFICATE-----") if one.strip()}
+    return {text.strip() for text in pem.split("-----END CERTIFICATE-----") if text.strip()}

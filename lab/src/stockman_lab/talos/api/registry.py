@@ -65,27 +65,27 @@ class Methods:
         self, service: str, name: str, *, since: str = _MINORS[0], until: str = _MINORS[-1]
     ) -> Callable[[Answer], Answer]:
         """Let a function answer with one message: it returns the fields of that."""
-        return self._registered((service, name), Kind.UNARY, since, until)
+        return self._register((service, name), Kind.UNARY, since, until)
 
     def streamed(
         self, service: str, name: str, *, since: str = _MINORS[0], until: str = _MINORS[-1]
     ) -> Callable[[StreamedAnswer], StreamedAnswer]:
         """Let a function answer with a stream of messages."""
-        return self._registered((service, name), Kind.STREAMED, since, until)
+        return self._register((service, name), Kind.STREAMED, since, until)
 
     def uploaded(
         self, service: str, name: str, *, since: str = _MINORS[0], until: str = _MINORS[-1]
     ) -> Callable[[UploadedAnswer], UploadedAnswer]:
         """Let a function take a stream of messages, and answer with one."""
-        return self._registered((service, name), Kind.UPLOADED, since, until)
+        return self._register((service, name), Kind.UPLOADED, since, until)
 
     def talked(
         self, service: str, name: str, *, since: str = _MINORS[0], until: str = _MINORS[-1]
     ) -> Callable[[TalkedAnswer], TalkedAnswer]:
         """Let a function take a stream of messages, and answer with another."""
-        return self._registered((service, name), Kind.TALKED, since, until)
+        return self._register((service, name), Kind.TALKED, since, until)
 
-    def _registered(
+    def _register(
         self, key: tuple[str, str], kind: Kind, since: str, until: str
     ) -> Callable[[_Function], _Function]:
         def registered(function: _Function) -> _Function:

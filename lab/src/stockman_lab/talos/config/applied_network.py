@@ -96,7 +96,7 @@ def applied_network(
         or platform.nameservers
         or cmdline.nameservers
         or DEFAULT_RESOLVERS,
-        search_domains=_searched(config, domain),
+        search_domains=_search_domains(config, domain),
         time_servers=(config.time_servers if config is not None else ())
         or platform.time_servers
         or cmdline.time_servers
@@ -106,7 +106,7 @@ def applied_network(
     )
 
 
-def _searched(config: Effective | None, domain: str) -> tuple[str, ...]:
+def _search_domains(config: Effective | None, domain: str) -> tuple[str, ...]:
     if config is None:
         return ()
     if config.search_domains:
@@ -188,19 +188,19 @@ class _Setup:
             kind=kind, link=name, layer=layer, metric=dhcp.metric
         )
 
-    def _route(self, layer: Layer, name: str, told: RouteSetting) -> None:
-        metric = told.metric or _METRIC
+    def _route(self, layer: Layer, name: str, route_setting: RouteSetting) -> None:
+        metric = route_setting.metric or _METRIC
         route = AppliedRoute(
             link=name,
-            destination=told.destination,
-            gateway=told.gateway,
-            source=told.source,
+            destination=route_setting.destination,
+            gateway=route_setting.gateway,
+            source=route_setting.source,
             metric=metric,
-            scope="global" if told.gateway or not told.destination else "link",
-            table=told.table,
+            scope="global" if route_setting.gateway or not route_setting.destination else "link",
+            table=route_setting.table,
             layer=layer,
         )
-        self.routes[name, told.destination, told.gateway, metric] = route
+        self.routes[name, route_setting.destination, route_setting.gateway, metric] = route
 
     def _link(self, layer: Layer, name: str, setting: LinkSetting) -> bool:
         """Whether there is a link of that name now."""
@@ -212,13 +212,13 @@ class _Setup:
         kind = known.kind if setting.kind == "physical" else setting.kind
         known = replace(known, up=setting.up, layer=layer, mtu=setting.mtu or known.mtu, kind=kind)
         if setting.kind == "vlan":
-            known = self._tagged(known, setting)
+            known = self._tag_link(known, setting)
         elif setting.bond is not None or setting.bridge is not None:
-            known = self._bundled(layer, known, setting)
+            known = self._bundle_links(layer, known, setting)
         self.links[name] = known
         return True
 
-    def _tagged(self, link: AppliedLink, setting: LinkSetting) -> AppliedLink:
+    def _tag_link(self, link: AppliedLink, setting: LinkSetting) -> AppliedLink:
         platform_name = self.platform_names.get(setting.parent, setting.parent)
         parent = self.resolved(platform_name) if platform_name else link.name.rpartition(".")[0]
         below = self.links.get(parent)
@@ -230,7 +230,7 @@ class _Setup:
             carrier=below is not None and below.carrier,
         )
 
-    def _bundled(self, layer: Layer, link: AppliedLink, setting: LinkSetting) -> AppliedLink:
+    def _bundle_links(self, layer: Layer, link: AppliedLink, setting: LinkSetting) -> AppliedLink:
         members = list(self._members(setting))
         for name in members:
             member = self.links[name]
@@ -271,7 +271,7 @@ class _Setup:
         loopback = AppliedLink(
             name="lo", kind="loopback", index=1, mtu=_LOOPBACK_MTU, mac="00:00:00:00:00:00"
         )
-        leased = list(self._leased())
+        leased = list(self._leases())
         routes = [
             *self.routes.values(),
             *(route for one in leased for route in _lease_routes(*one)),
@@ -298,7 +298,7 @@ class _Setup:
             vips=self.vips,
         )
 
-    def _leased(self) -> Iterator[tuple[Operator, str]]:
+    def _leases(self) -> Iterator[tuple[Operator, str]]:
         for operator in self.operators.values():
             nic = self._card(operator.link)
             if operator.kind == "vip" or nic is None:
@@ -333,8 +333,8 @@ class _Setup:
             )
             prefix = self.machine.network.prefix(nic)
             if prefix is not None:
-                made = self_made(prefix, link.mac)
-                yield AppliedAddress(link=link.name, address=made, layer=Layer.KERNEL)
+                text = self_made(prefix, link.mac)
+                yield AppliedAddress(link=link.name, address=text, layer=Layer.KERNEL)
 
 
 def _lease_routes(operator: Operator, address: str) -> Iterator[AppliedRoute]:

@@ -58,7 +58,7 @@ def aliased(links: list[AppliedLink], aliases: Mapping[str, LinkSelector]) -> li
 
 def fits(link: AppliedLink, selector: LinkSelector) -> bool:
     """Whether a card is one that is meant."""
-    wanted = {
+    patterns = {
         link.mac: selector.mac,
         f"permanent {link.permanent_mac}": selector.permanent_mac
         and f"permanent {selector.permanent_mac}",
@@ -66,14 +66,14 @@ def fits(link: AppliedLink, selector: LinkSelector) -> bool:
         f"pci {link.pci_id}": selector.pci_id and f"pci {selector.pci_id}",
         f"driver {link.driver}": selector.driver and f"driver {selector.driver}",
     }
-    if any(pattern and not fnmatchcase(value, pattern) for value, pattern in wanted.items()):
+    if any(pattern and not fnmatchcase(value, pattern) for value, pattern in patterns.items()):
         return False
     if selector.physical is False:
         return False
-    return not selector.expression or _expressed(link, selector.expression)
+    return not selector.expression or _matches_expression(link, selector.expression)
 
 
-def _expressed(link: AppliedLink, expression: str) -> bool:
+def _matches_expression(link: AppliedLink, expression: str) -> bool:
     spec = {
         "index": link.index,
         "type": 1,

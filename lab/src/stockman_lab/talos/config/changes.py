@@ -76,10 +76,10 @@ def needs_reboot(old: bytes, new: bytes, minor: str) -> list[str]:
     if minor >= _ALWAYS_LIVE:
         return []
     before, after = documents(old).oldest or {}, documents(new).oldest or {}
-    return list(_changed(before, after))
+    return list(_changes(before, after))
 
 
-def _changed(before: Tree, after: Tree) -> Iterator[str]:
+def _changes(before: Tree, after: Tree) -> Iterator[str]:
     for key in _differing(before, after):
         if key not in _LIVE and key != "machine":
             yield key
@@ -126,11 +126,11 @@ def go_duration(seconds: float) -> str:
     """A span of time as Go writes it: 90 is `1m30s`."""
     if 0 < seconds < 1:
         return f"{seconds * 1000:.10g}ms"
-    whole = int(seconds)
-    rest = f"{seconds - whole + whole % 60:.10g}s"
-    if whole >= 3600:
-        return f"{whole // 3600}h{whole % 3600 // 60}m{rest}"
-    return f"{whole // 60}m{rest}" if whole >= 60 else rest
+    number = int(seconds)
+    text = f"{seconds - number + number % 60:.10g}s"
+    if number >= 3600:
+        return f"{number // 3600}h{number % 3600 // 60}m{text}"
+    return f"{number // 60}m{text}" if number >= 60 else text
 
 
 @lru_cache(maxsize=_CACHED)

@@ -52,7 +52,7 @@ def cmdline(arguments: str | Iterable[str]) -> Cmdline:
     def first(name: str) -> str:
         return next(iter(told(name)), "")
 
-    found = Cmdline(
+    cmdline = Cmdline(
         hostname=first("talos.hostname"),
         ignored=tuple(told("talos.network.interface.ignore")),
         config_url=first("talos.config"),
@@ -61,11 +61,11 @@ def cmdline(arguments: str | Iterable[str]) -> Cmdline:
     )
     try:
         for value in told("ip"):
-            found = _addressed(found, value)
-        links = [*found.links, *_bonded(first("bond"))]
-        return replace(found, links=tuple(_tagged(links, first("vlan"))))
+            cmdline = _add_address(cmdline, value)
+        links = [*cmdline.links, *_bond_links(first("bond"))]
+        return replace(cmdline, links=tuple(_add_vlan(links, first("vlan"))))
     except ValueError:
-        return replace(found, links=())
+        return replace(cmdline, links=())
 
 
 def _fields(value: str) -> list[str]:
@@ -77,16 +77,16 @@ def _fields(value: str) -> list[str]:
             parts.append("")
         else:
             parts[-1] += character
-    return [part.strip("[]") for part in parts]
+    return [section.strip("[]") for section in parts]
 
 
-def _addressed(found: Cmdline, value: str) -> Cmdline:
+def _add_address(cmdline: Cmdline, value: str) -> Cmdline:
     fields = _fields(value)
     if fields == [_DHCP]:
-        return found
+        return cmdline
     if len(fields) == 2 and fields[1] == _DHCP:
         link = LinkSetting(name=fields[0], dhcp4=DhcpSetting())
-        return replace(found, links=(*found.links, link))
+        return replace(cmdline, links=(*cmdline.links, link))
     fields += [""] * (10 - len(fields))
     address, _, gateway, mask, hostname, device, how = fields[:7]
     link = LinkSetting(
@@ -96,15 +96,15 @@ def _addressed(found: Cmdline, value: str) -> Cmdline:
         dhcp4=DhcpSetting() if how == _DHCP else None,
     )
     return replace(
-        found,
-        links=(*found.links, link),
-        hostname=found.hostname or hostname,
+        cmdline,
+        links=(*cmdline.links, link),
+        hostname=cmdline.hostname or hostname,
         nameservers=(
-            *found.nameservers,
+            *cmdline.nameservers,
             *(str(ip_address(field)) for field in fields[7:9] if field),
         ),
         time_servers=(
-            *found.time_servers,
+            *cmdline.time_servers,
             *(str(ip_address(field)) for field in fields[9:10] if field),
         ),
     )
@@ -115,23 +115,23 @@ def _interface(address: str, mask: str) -> str:
     return f"{found.ip}/{found.network.prefixlen}"
 
 
-def _bonded(value: str) -> Iterator[LinkSetting]:
+def _bond_links(value: str) -> Iterator[LinkSetting]:
     if not value:
         return
     name, members, options, mtu, *_ = [*value.split(":"), "", "", ""]
-    given = dict(option.partition("=")[::2] for option in options.split(",") if option)
+    values = dict(option.partition("=")[::2] for option in options.split(",") if option)
     yield LinkSetting(
         name=name,
         kind="bond",
         mtu=int(mtu or 0),
         bond=BondSetting(
-            mode=given.get("mode", "balance-rr"),
+            mode=values.get("mode", "balance-rr"),
             members=tuple(members.split(",")) if members else _DEFAULT_MEMBERS,
         ),
     )
 
 
-def _tagged(links: list[LinkSetting], value: str) -> Iterator[LinkSetting]:
+def _add_vlan(links: list[LinkSetting], value: str) -> Iterator[LinkSetting]:
     """The links, where one may become a VLAN, or a VLAN is added."""
     name, _, parent = value.partition(":")
     number = name.partition(".")[2] or name.removeprefix("vlan")

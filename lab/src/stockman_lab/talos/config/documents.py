@@ -64,7 +64,7 @@ class Documents:
 
     def several(self, kinds: Iterable[str]) -> list[tuple[str, Tree]]:
         """Documents of some kinds in the order of those kinds."""
-        return [(kind, one) for kind in kinds for one in self.all(kind)]
+        return [(kind, document) for kind in kinds for document in self.all(kind)]
 
     @property
     def machine(self) -> Tree:
@@ -77,11 +77,11 @@ class Documents:
 
 def documents(text: bytes | str) -> Documents:
     """What a text consists of; a text that is no YAML has no documents."""
-    found = Documents()
-    for one in loaded(text):
-        kind = one.get("kind")
+    document_set = Documents()
+    for tree in loaded(text):
+        kind = tree.get("kind")
         if isinstance(kind, str) and kind:
-            found.kinds.setdefault(kind, []).append(one)
-        elif found.oldest is None and _OLD & one.keys():
-            found.oldest = one
-    return found
+            document_set.kinds.setdefault(kind, []).append(tree)
+        elif document_set.oldest is None and _OLD & tree.keys():
+            document_set.oldest = tree
+    return document_set

@@ -101,7 +101,7 @@ class _Evaluation:
         self._at += 1
         return text
 
-    def _expected(self, mark: str) -> None:
+    def _expect(self, mark: str) -> None:
         if not self._taken(mark):
             raise NotEvaluable(f"{mark} is missing")
 
@@ -113,13 +113,13 @@ class _Evaluation:
         return value
 
     def _both(self) -> Any:  # noqa: ANN401 - values of any type
-        value = self._compared()
+        value = self._comparison()
         while self._taken("&&"):
-            other = self._compared()
+            other = self._comparison()
             value = value is True and other is True
         return value
 
-    def _compared(self) -> Any:  # noqa: ANN401 - values of any type
+    def _comparison(self) -> Any:  # noqa: ANN401 - values of any type
         value = self._sum()
         while sign := self._taken(*_COMPARED):
             value = _COMPARED[sign](value, self._sum())
@@ -132,22 +132,22 @@ class _Evaluation:
         return value
 
     def _product(self) -> Any:  # noqa: ANN401 - values of any type
-        value = self._signed()
+        value = self._signed_value()
         while sign := self._taken(*_TIMES):
-            value = _TIMES[sign](value, self._signed())
+            value = _TIMES[sign](value, self._signed_value())
         return value
 
-    def _signed(self) -> Any:  # noqa: ANN401 - values of any type
+    def _signed_value(self) -> Any:  # noqa: ANN401 - values of any type
         if self._taken("!"):
-            return self._signed() is not True
-        return -self._signed() if self._taken("-") else self._member()
+            return self._signed_value() is not True
+        return -self._signed_value() if self._taken("-") else self._member()
 
     def _member(self) -> Any:  # noqa: ANN401 - values of any type
         value = self._single()
         while mark := self._taken(".", "["):
             if mark == "[":
                 key = self._either()
-                self._expected("]")
+                self._expect("]")
                 value = value[key]
                 continue
             name = self._words[self._at].text
@@ -163,7 +163,7 @@ class _Evaluation:
         self._at += 1
         if word.text == "(":
             value = self._either()
-            self._expected(")")
+            self._expect(")")
             return value
         if word.text == "[":
             return self._arguments("]")
@@ -178,7 +178,7 @@ class _Evaluation:
         while not self._taken(end):
             eithers.append(self._either())
             if self._words[self._at].text != end:
-                self._expected(",")
+                self._expect(",")
         return eithers
 
 

@@ -36,62 +36,62 @@ class MetalNetwork:
 def metal_network(raw: bytes) -> MetalNetwork:
     """What a value of the key says; nothing where it is no YAML."""
     told = first(loaded(raw)) or {}
-    links = {text(one.get("name")): _link(one) for one in mappings(told.get("links"))}
+    links = {text(entry.get("name")): _link(entry) for entry in mappings(told.get("links"))}
 
     def known(name: str) -> LinkSetting:
         return links.get(name) or LinkSetting(name=name)
 
-    for one in mappings(told.get("links")):
-        master = text(one.get("masterName"))
+    for entry in mappings(told.get("links")):
+        master = text(entry.get("masterName"))
         bond = known(master).bond
         if bond is not None:
-            joined = replace(bond, members=(*bond.members, text(one.get("name"))))
+            joined = replace(bond, members=(*bond.members, text(entry.get("name"))))
             links[master] = replace(links[master], bond=joined)
-    for one in mappings(told.get("addresses")):
-        name = text(one.get("linkName"))
+    for entry in mappings(told.get("addresses")):
+        name = text(entry.get("linkName"))
         link = known(name)
-        links[name] = replace(link, addresses=(*link.addresses, text(one.get("address"))))
-    for one in mappings(told.get("routes")):
-        name = text(one.get("outLinkName"))
+        links[name] = replace(link, addresses=(*link.addresses, text(entry.get("address"))))
+    for entry in mappings(told.get("routes")):
+        name = text(entry.get("outLinkName"))
         link = known(name)
-        links[name] = replace(link, routes=(*link.routes, _route(one)))
-    for one in mappings(told.get("operators")):
-        name, kind = text(one.get("linkName")), text(one.get("operator"))
-        dhcp = DhcpSetting(metric=number(at(one, kind, "routeMetric")) or DhcpSetting().metric)
+        links[name] = replace(link, routes=(*link.routes, _route(entry)))
+    for entry in mappings(told.get("operators")):
+        name, kind = text(entry.get("linkName")), text(entry.get("operator"))
+        dhcp = DhcpSetting(metric=number(at(entry, kind, "routeMetric")) or DhcpSetting().metric)
         link = known(name)
         links[name] = replace(link, dhcp4=dhcp) if kind == "dhcp4" else replace(link, dhcp6=dhcp)
-    names = [text(one.get("hostname")) for one in mappings(told.get("hostnames"))]
+    names = [text(entry.get("hostname")) for entry in mappings(told.get("hostnames"))]
     return MetalNetwork(
         hostname=names[0] if names else "",
         links=tuple(links.values()),
-        nameservers=_listed(told, "resolvers", "dnsServers"),
-        time_servers=_listed(told, "timeServers", "timeServers"),
+        nameservers=_texts_of_all(told, "resolvers", "dnsServers"),
+        time_servers=_texts_of_all(told, "timeServers", "timeServers"),
     )
 
 
-def _listed(told: Tree, part: str, key: str) -> tuple[str, ...]:
-    return tuple(item for one in mappings(told.get(part)) for item in texts(one.get(key)))
+def _texts_of_all(tree: Tree, text: str, key: str) -> tuple[str, ...]:
+    return tuple(item for entry in mappings(tree.get(text)) for item in texts(entry.get(key)))
 
 
-def _link(told: Tree) -> LinkSetting:
-    kind = text(told.get("kind")) or "physical"
-    bond = BondSetting(mode=text(at(told, "bondMaster", "mode"), "balance-rr"))
+def _link(tree: Tree) -> LinkSetting:
+    kind = text(tree.get("kind")) or "physical"
+    bond = BondSetting(mode=text(at(tree, "bondMaster", "mode"), "balance-rr"))
     return LinkSetting(
-        name=text(told.get("name")),
+        name=text(tree.get("name")),
         kind=kind,
-        up=flag(told.get("up")),
-        mtu=number(told.get("mtu")),
-        parent=text(told.get("parentName")),
-        vlan=number(at(told, "vlan", "vlanID")),
+        up=flag(tree.get("up")),
+        mtu=number(tree.get("mtu")),
+        parent=text(tree.get("parentName")),
+        vlan=number(at(tree, "vlan", "vlanID")),
         bond=bond if kind == "bond" else None,
     )
 
 
-def _route(told: Tree) -> RouteSetting:
+def _route(tree: Tree) -> RouteSetting:
     return RouteSetting(
-        destination=text(told.get("dst")),
-        gateway=text(told.get("gateway")),
-        source=text(told.get("src")),
-        metric=number(told.get("priority")),
-        table=text(told.get("table"), "main"),
+        destination=text(tree.get("dst")),
+        gateway=text(tree.get("gateway")),
+        source=text(tree.get("src")),
+        metric=number(tree.get("priority")),
+        table=text(tree.get("table"), "main"),
     )

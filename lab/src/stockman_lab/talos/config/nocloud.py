@@ -83,7 +83,7 @@ class _Serial:
 
 
 def _serial(serial: str) -> _Serial:
-    pairs = dict(part.partition("=")[::2] for part in serial.split(";") if "=" in part)
+    pairs = dict(text.partition("=")[::2] for text in serial.split(";") if "=" in text)
     source = pairs.get("s", "")
     is_web = urlsplit(source).scheme.startswith("http")
     return _Serial(

@@ -81,11 +81,11 @@ def _selector(mac: object) -> LinkSelector | None:
 def _bond(entry: Tree) -> LinkSetting:
     params = mapping(entry.get("params"))
     members = texts(entry.get("bond_interfaces"))
-    bond = _bonded(text(params.get("bond-mode")), members)
+    bond = _bond_setting(text(params.get("bond-mode")), members)
     return _subnets(entry, kind="bond", bond=bond)
 
 
-def _bonded(mode: str, members: tuple[str, ...]) -> BondSetting:
+def _bond_setting(mode: str, members: tuple[str, ...]) -> BondSetting:
     if not mode:
         raise ValueError("a bond without a mode")
     return BondSetting(mode=mode, members=members)
@@ -136,28 +136,28 @@ def _gateway(gateway: str) -> RouteSetting:
     return RouteSetting(gateway=gateway, metric=METRIC if version == 4 else METRIC6)
 
 
-def _second_version(told: Tree) -> NoCloudNetwork:
+def _second_version(tree: Tree) -> NoCloudNetwork:
     links: list[LinkSetting] = []
-    for name, entry in sorted(mapping(told.get("ethernets")).items()):
+    for name, entry in sorted(mapping(tree.get("ethernets")).items()):
         mac = at(entry, "match", "macaddress")
-        links.append(_faced(name, mapping(entry), selector=_selector(mac)))
-    for name, entry in sorted(mapping(told.get("bonds")).items()):
+        links.append(_link_setting(name, mapping(entry), selector=_selector(mac)))
+    for name, entry in sorted(mapping(tree.get("bonds")).items()):
         params = mapping(at(entry, "parameters"))
-        bond = _bonded(text(params.get("mode")), texts(at(entry, "interfaces")))
-        links.append(_faced(name, mapping(entry), kind="bond", bond=bond))
-    for name, entry in sorted(mapping(told.get("vlans")).items()):
+        bond = _bond_setting(text(params.get("mode")), texts(at(entry, "interfaces")))
+        links.append(_link_setting(name, mapping(entry), kind="bond", bond=bond))
+    for name, entry in sorted(mapping(tree.get("vlans")).items()):
         parent, tag = text(at(entry, "link")), number(at(entry, "id"))
-        links.append(_faced(name, mapping(entry), kind="vlan", parent=parent, vlan=tag))
+        links.append(_link_setting(name, mapping(entry), kind="vlan", parent=parent, vlan=tag))
     servers = [
         str(ip_address(server))
-        for part in ("ethernets", "bonds", "vlans")
-        for _, entry in sorted(mapping(told.get(part)).items())
+        for text in ("ethernets", "bonds", "vlans")
+        for _, entry in sorted(mapping(tree.get(text)).items())
         for server in texts(at(entry, "nameservers", "addresses"))
     ]
     return NoCloudNetwork(links=tuple(links), nameservers=tuple(servers))
 
 
-def _faced(  # noqa: PLR0913 - what kinds of links differ in
+def _link_setting(  # noqa: PLR0913 - what kinds of links differ in
     name: str,
     entry: Tree,
     *,
@@ -167,7 +167,7 @@ def _faced(  # noqa: PLR0913 - what kinds of links differ in
     parent: str = "",
     vlan: int = 0,
 ) -> LinkSetting:
-    addresses = [ip_interface(one) for one in texts(entry.get("addresses"))]
+    addresses = [ip_interface(text) for text in texts(entry.get("addresses"))]
     return LinkSetting(
         name=name,
         selector=selector,
@@ -187,14 +187,14 @@ def _routes(entry: Tree) -> Iterator[RouteSetting]:
     for key in ("gateway4", "gateway6"):
         if entry.get(key):
             yield _gateway(text(entry[key]))
-    for told in mappings(entry.get("routes")):
-        gateway = text(told.get("via"))
+    for route in mappings(entry.get("routes")):
+        gateway = text(route.get("via"))
         default = _gateway(gateway)
-        target = text(told.get("to"))
-        metric = number(told.get("metric")) or METRIC
+        target = text(route.get("to"))
+        metric = number(route.get("metric")) or METRIC
         yield RouteSetting(
             destination="" if target in ("default", "0.0.0.0/0", "::/0") else target,
             gateway=gateway,
             metric=default.metric if metric == METRIC else metric,
-            table=text(told.get("table"), "main"),
+            table=text(route.get("table"), "main"),
         )

@@ -79,33 +79,33 @@ def read(raw: bytes, minor: str) -> Effective:
         volumes=tuple(volumes(found)),
         discovers_members=node.discovers_members(found),
     )
-    return _identified(settings, found)
+    return _add_identity(settings, found)
 
 
-def _hostname(found: Documents) -> tuple[str, str]:
-    document = found.one("HostnameConfig")
+def _hostname(document_set: Documents) -> tuple[str, str]:
+    document = document_set.one("HostnameConfig")
     if document is not None:
         name = text(document.get("hostname"))
         return name, "off" if name else text(document.get("auto"), "off")
-    name = text(at(found.machine, "network", "hostname"))
-    if name or found.oldest is None:
+    name = text(at(document_set.machine, "network", "hostname"))
+    if name or document_set.oldest is None:
         return name, "off"
-    is_stable = flag(at(found.machine, "features", "stableHostname"))
+    is_stable = flag(at(document_set.machine, "features", "stableHostname"))
     return "", "stable" if is_stable else "addr"
 
 
-def _identified(settings: Effective, found: Documents) -> Effective:
+def _add_identity(settings: Effective, document_set: Documents) -> Effective:
     """The same with who the machine and its cluster are."""
-    machine, cluster = found.machine, found.cluster
-    named = found.one("KubeClusterConfig") or {}
-    identity = found.one("DiscoveryIdentityConfig") or {}
-    authority = found.one("KubeAPIServerCAConfig")
-    account = found.one("KubeServiceAccountConfig")
+    machine, cluster = document_set.machine, document_set.cluster
+    named = document_set.one("KubeClusterConfig") or {}
+    identity = document_set.one("DiscoveryIdentityConfig") or {}
+    authority = document_set.one("KubeAPIServerCAConfig")
+    account = document_set.one("KubeServiceAccountConfig")
     return replace(
         settings,
         token=text(machine.get("token")),
         os_ca=_authority(machine.get("ca")),
-        accepted_cas=_accepted(machine.get("acceptedCAs")),
+        accepted_cas=_accepted_authorities(machine.get("acceptedCAs")),
         cert_sans=texts(machine.get("certSANs")),
         cluster_name=text(named.get("clusterName")) or text(cluster.get("clusterName")),
         cluster_id=text(identity.get("clusterID")) or text(cluster.get("id")),
@@ -113,7 +113,7 @@ def _identified(settings: Effective, found: Documents) -> Effective:
         bootstrap_token=text(cluster.get("token")),
         etcd_ca=_authority(at(cluster, "etcd", "ca")),
         k8s_ca=_authority(cluster.get("ca")) if authority is None else _issuing(authority),
-        k8s_accepted_cas=_accepted(cluster.get("acceptedCAs"))
+        k8s_accepted_cas=_accepted_authorities(cluster.get("acceptedCAs"))
         if authority is None
         else _besides(authority),
         service_account_key=decoded(at(cluster, "serviceAccount", "key"))
@@ -122,12 +122,12 @@ def _identified(settings: Effective, found: Documents) -> Effective:
     )
 
 
-def _authority(told: object) -> Authority:
-    return Authority(crt=decoded(at(told, "crt")), key=decoded(at(told, "key")))
+def _authority(value: object) -> Authority:
+    return Authority(crt=decoded(at(value, "crt")), key=decoded(at(value, "key")))
 
 
-def _accepted(told: object) -> tuple[str, ...]:
-    return tuple(decoded(one.get("crt")) for one in mappings(told))
+def _accepted_authorities(value: object) -> tuple[str, ...]:
+    return tuple(decoded(entry.get("crt")) for entry in mappings(value))
 
 
 def _issuing(document: Tree) -> Authority:
@@ -142,4 +142,4 @@ def _issuing(document: Tree) -> Authority:
 def _besides(document: Tree) -> tuple[str, ...]:
     """What is accepted besides the CA that `_issuing` names."""
     known = _issuing(document).crt
-    return tuple(one for one in texts(document.get("acceptedCAs")) if one != known)
+    return tuple(text for text in texts(document.get("acceptedCAs")) if text != known)

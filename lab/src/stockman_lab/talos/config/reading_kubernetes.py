@@ -152,11 +152,11 @@ def _manifests(documents: Documents) -> Iterator[Manifest]:
 
 
 def _admission(documents: Documents) -> dict[str, Tree]:
-    told = [
+    rows = [
         *mappings(at(documents.cluster, "apiServer", "admissionControl")),
         *documents.all("KubeAdmissionControlConfig"),
     ]
-    return {text(one.get("name")): mapping(one.get("configuration")) for one in told}
+    return {text(one.get("name")): mapping(one.get("configuration")) for one in rows}
 
 
 def _schedules(documents: Documents) -> bool:

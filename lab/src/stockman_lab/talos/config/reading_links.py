@@ -44,8 +44,8 @@ _ANY = ("0.0.0.0/0", "::/0")
 def links(documents: Documents) -> tuple[LinkSetting, ...]:
     """All links that are spoken of, in their order."""
     old = mappings(at(documents.machine, "network", "interfaces"))
-    found = [link for device in old for link in _device(device)]
-    return (*found, *_from_documents(documents))
+    links = [link for device in old for link in _device(device)]
+    return (*links, *_from_documents(documents))
 
 
 def speaks_of_links(documents: Documents) -> bool:
@@ -96,58 +96,58 @@ def _device(device: Tree) -> Iterator[LinkSetting]:
         )
 
 
-def selected(told: Tree) -> LinkSelector | None:
+def selected(tree: Tree) -> LinkSelector | None:
     """A selector of the old network section. None: there is none."""
-    if not told:
+    if not tree:
         return None
     return LinkSelector(
-        mac=text(told.get("hardwareAddr")).lower(),
-        permanent_mac=text(told.get("permanentAddr")).lower(),
-        bus_path=text(told.get("busPath")),
-        pci_id=text(told.get("pciID")),
-        driver=text(told.get("driver")),
-        physical=flag(told["physical"]) if "physical" in told else None,
+        mac=text(tree.get("hardwareAddr")).lower(),
+        permanent_mac=text(tree.get("permanentAddr")).lower(),
+        bus_path=text(tree.get("busPath")),
+        pci_id=text(tree.get("pciID")),
+        driver=text(tree.get("driver")),
+        physical=flag(tree["physical"]) if "physical" in tree else None,
     )
 
 
-def _old_bond(told: Tree) -> BondSetting:
-    chosen = (selected(one) for one in mappings(told.get("deviceSelectors")))
+def _old_bond(tree: Tree) -> BondSetting:
+    chosen = (selected(entry) for entry in mappings(tree.get("deviceSelectors")))
     return BondSetting(
-        mode=text(told.get("mode"), "balance-rr"),
-        members=texts(told.get("interfaces")),
+        mode=text(tree.get("mode"), "balance-rr"),
+        members=texts(tree.get("interfaces")),
         selectors=tuple(one for one in chosen if one is not None),
     )
 
 
-def _bridge(told: Tree, members: str, filtering: str) -> BridgeSetting:
-    return BridgeSetting(members=texts(told.get(members)))
+def _bridge(tree: Tree, members: str, filtering: str) -> BridgeSetting:
+    return BridgeSetting(members=texts(tree.get(members)))
 
 
-def _old_face(link: LinkSetting, told: Tree) -> LinkSetting:
-    options = mapping(told.get("dhcpOptions"))
-    asks = flag(told.get("dhcp"))
+def _old_face(link: LinkSetting, tree: Tree) -> LinkSetting:
+    options = mapping(tree.get("dhcpOptions"))
+    asks = flag(tree.get("dhcp"))
     dhcp = DhcpSetting(metric=number(options.get("routeMetric")) or DEFAULT_METRIC)
-    addresses = texts(told.get("addresses")) or tuple(filter(None, [text(told.get("cidr"))]))
+    addresses = texts(tree.get("addresses")) or tuple(filter(None, [text(tree.get("cidr"))]))
     return replace(
         link,
-        mtu=number(told.get("mtu")),
+        mtu=number(tree.get("mtu")),
         addresses=addresses,
-        routes=tuple(_route(one, "network") for one in mappings(told.get("routes"))),
+        routes=tuple(_route(entry, "network") for entry in mappings(tree.get("routes"))),
         dhcp4=dhcp if asks and flag(options.get("ipv4"), default=True) else None,
         dhcp6=dhcp if asks and flag(options.get("ipv6")) else None,
-        vips=tuple(filter(None, [text(at(told, "vip", "ip"))])),
+        vips=tuple(filter(None, [text(at(tree, "vip", "ip"))])),
     )
 
 
-def _route(told: Tree, destination: str) -> RouteSetting:
-    target = text(told.get(destination))
+def _route(tree: Tree, destination: str) -> RouteSetting:
+    target = text(tree.get(destination))
     return RouteSetting(
         destination="" if target in _ANY else target,
-        gateway=text(told.get("gateway")),
-        source=text(told.get("source")),
-        metric=number(told.get("metric")),
-        mtu=number(told.get("mtu")),
-        table=text(told.get("table"), "main"),
+        gateway=text(tree.get("gateway")),
+        source=text(tree.get("source")),
+        metric=number(tree.get("metric")),
+        mtu=number(tree.get("mtu")),
+        table=text(tree.get("table"), "main"),
     )
 
 
@@ -169,35 +169,35 @@ def _from_documents(documents: Documents) -> Iterator[LinkSetting]:
     yield from replaces.values()
 
 
-def _link(kind: str, told: Tree) -> LinkSetting:
+def _link(kind: str, tree: Tree) -> LinkSetting:
     bond = bridge = None
     if kind == "bond":
         bond = BondSetting(
-            mode=text(told.get("bondMode"), "balance-rr"), members=texts(told.get("links"))
+            mode=text(tree.get("bondMode"), "balance-rr"), members=texts(tree.get("links"))
         )
     elif kind in ("bridge", "vrf"):
-        bridge = _bridge(told, "links", "filtering")
+        bridge = _bridge(tree, "links", "filtering")
     return LinkSetting(
-        name=text(told.get("name")),
+        name=text(tree.get("name")),
         kind=kind,
-        up=flag(told.get("up"), default=True),
-        mtu=number(told.get("mtu")),
-        hardware_addr=text(told.get("hardwareAddr")).lower(),
-        addresses=tuple(text(one.get("address")) for one in mappings(told.get("addresses"))),
-        routes=tuple(_route(one, "destination") for one in mappings(told.get("routes"))),
-        parent=text(told.get("parent")),
-        vlan=number(told.get("vlanID")),
+        up=flag(tree.get("up"), default=True),
+        mtu=number(tree.get("mtu")),
+        hardware_addr=text(tree.get("hardwareAddr")).lower(),
+        addresses=tuple(text(entry.get("address")) for entry in mappings(tree.get("addresses"))),
+        routes=tuple(_route(entry, "destination") for entry in mappings(tree.get("routes"))),
+        parent=text(tree.get("parent")),
+        vlan=number(tree.get("vlanID")),
         bond=bond,
         bridge=bridge,
     )
 
 
-def _dhcp(told: Tree) -> DhcpSetting:
-    return DhcpSetting(metric=number(told.get("routeMetric"), DEFAULT_METRIC))
+def _dhcp(tree: Tree) -> DhcpSetting:
+    return DhcpSetting(metric=number(tree.get("routeMetric"), DEFAULT_METRIC))
 
 
 def nameservers(documents: Documents) -> tuple[str, ...]:
     resolver = documents.one("ResolverConfig")
     if resolver is not None and items(resolver.get("nameservers")):
-        return tuple(text(one.get("address")) for one in mappings(resolver["nameservers"]))
+        return tuple(text(entry.get("address")) for entry in mappings(resolver["nameservers"]))
     return texts(at(documents.machine, "network", "nameservers"))

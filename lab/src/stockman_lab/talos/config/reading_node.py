@@ -45,33 +45,33 @@ def volumes(documents: Documents) -> Iterator[VolumeSetting]:
     for kind, one in documents.several(_VOLUMES):
         yield _volume(_VOLUMES[kind], one)
     for disk in mappings(documents.machine.get("disks")):
-        for part in mappings(disk.get("partitions")):
+        for entry in mappings(disk.get("partitions")):
             yield VolumeSetting(
-                name=text(part.get("mountpoint")),
+                name=text(entry.get("mountpoint")),
                 kind="disk",
-                max_size=text(part.get("size")),
+                max_size=text(entry.get("size")),
                 filesystem="xfs",
             )
 
 
-def _volume(kind: str, told: Tree) -> VolumeSetting:
-    provisioning = mapping(told.get("provisioning"))
+def _volume(kind: str, tree: Tree) -> VolumeSetting:
+    provisioning = mapping(tree.get("provisioning"))
     default = "xfs" if kind == "user" else ""
     return VolumeSetting(
-        name=text(told.get("name")),
+        name=text(tree.get("name")),
         kind=kind,
-        volume_type=text(told.get("volumeType"), "partition"),
+        volume_type=text(tree.get("volumeType"), "partition"),
         min_size=text(provisioning.get("minSize")),
         max_size=text(provisioning.get("maxSize")),
-        filesystem=text(at(told, "filesystem", "type"))
-        or text(told.get("filesystemType"))
+        filesystem=text(at(tree, "filesystem", "type"))
+        or text(tree.get("filesystemType"))
         or default,
-        encryption=_encryption(mapping(told.get("encryption"))),
+        encryption=_encryption(mapping(tree.get("encryption"))),
     )
 
 
-def _encryption(told: Tree) -> tuple[str, ...]:
-    keys = sorted(mappings(told.get("keys")), key=lambda one: text(one.get("slot")))
+def _encryption(tree: Tree) -> tuple[str, ...]:
+    keys = sorted(mappings(tree.get("keys")), key=lambda one: text(one.get("slot")))
     return tuple(next((kind for kind in _KEYS if kind in key), "") for key in keys)
 
 
@@ -90,9 +90,9 @@ def install(documents: Documents) -> InstallSetting | None:
     return InstallSetting(expression=_disk(told), image=text(told.get("image")))
 
 
-def _disk(told: Tree) -> str:
+def _disk(tree: Tree) -> str:
     try:
-        return disk_expression(told) or ""
+        return disk_expression(tree) or ""
     except ValueError:
         return ""
 
@@ -116,12 +116,12 @@ def discovers_members(documents: Documents) -> bool:
 
 
 def kernel_modules(documents: Documents) -> tuple[KernelModule, ...]:
-    told = [
+    rows = [
         *mappings(at(documents.machine, "kernel", "modules")),
         *documents.all("KernelModuleConfig"),
     ]
     replaces: dict[str, KernelModule] = {}
-    for one in told:
+    for one in rows:
         name = text(one.get("name"))
         known = replaces.get(name, KernelModule(name=name))
         replaces[name] = replace(known)

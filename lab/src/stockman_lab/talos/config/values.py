@@ -40,10 +40,10 @@ for _tag, _form, _first in (
 def loaded(text: bytes | str) -> list[Tree]:
     """The documents of a text that are mappings; none where the text is no YAML."""
     try:
-        found = list(yaml.load_all(text, Loader=_Loader))
+        documents = list(yaml.load_all(text, Loader=_Loader))
     except (yaml.YAMLError, UnicodeDecodeError, ValueError):
         return []
-    return [one for one in found if isinstance(one, dict)]
+    return [document for document in documents if isinstance(document, dict)]
 
 
 def at(tree: object, *path: str) -> object:
@@ -64,7 +64,7 @@ def items(value: object) -> list[object]:
 
 
 def mappings(value: object) -> Iterator[Tree]:
-    return (one for one in items(value) if isinstance(one, dict))
+    return (value for value in items(value) if isinstance(value, dict))
 
 
 def text(value: object, default: str = "") -> str:
@@ -77,7 +77,7 @@ def text(value: object, default: str = "") -> str:
 
 
 def texts(value: object) -> tuple[str, ...]:
-    return tuple(text(one) for one in items(value))
+    return tuple(text(value) for value in items(value))
 
 
 def words(value: object) -> dict[str, str]:
@@ -105,5 +105,5 @@ def decoded(value: object) -> str:
         return ""
 
 
-def first(found: Iterable[Tree]) -> Tree | None:
-    return next(iter(found), None)
+def first(trees: Iterable[Tree]) -> Tree | None:
+    return next(iter(trees), None)

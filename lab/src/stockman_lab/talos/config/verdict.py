@@ -117,11 +117,11 @@ def _image_errors(config: Effective, machine: MachineFacts) -> Iterator[str]:
     if config.is_controlplane:
         images["kube-apiserver"] = config.kubernetes.api_server.image
     for name, image in images.items():
-        if reason := _unsupported(image, machine.version):
+        if reason := _version_conflict(image, machine.version):
             yield f"{name} image is not valid: {reason}"
 
 
-def _unsupported(image: str, talos: str) -> str:
+def _version_conflict(image: str, talos: str) -> str:
     """Why an image of Kubernetes does not go with a version of Talos. Empty: it does."""
     match = _TAG.search(image)
     if match is None:

@@ -159,9 +159,9 @@ class Collection:
             )
         self._happen(DESTROYED, before, None)
 
-    def _happen(self, what: int, resource: Seen, old: Seen | None) -> None:
+    def _happen(self, number: int, resource: Seen, old: Seen | None) -> None:
         mark = self._kept[self._mark]
-        self.events.append(Happened(what, resource, old, cast("int", mark[0])))
+        self.events.append(Happened(number, resource, old, cast("int", mark[0])))
         mark[0] = cast("int", mark[0]) + 1
 
     def _seen(self, name: str, content: Content, kept: list[object]) -> Seen:
@@ -181,12 +181,12 @@ class Collection:
 
 def collection(machine: Machine, definition: Definition, kind: Kind) -> Collection:
     """The resources of a kind on a machine, as they are now; another boot begins anew."""
-    found = machine.collections.get(kind.type)
-    if not isinstance(found, Collection) or found.boot != machine.state.boot:
-        found = Collection(machine, definition, kind, machine.state.boot)
-        machine.collections[kind.type] = found
-    found.look()
-    return found
+    collection = machine.collections.get(kind.type)
+    if not isinstance(collection, Collection) or collection.boot != machine.state.boot:
+        collection = Collection(machine, definition, kind, machine.state.boot)
+        machine.collections[kind.type] = collection
+    collection.look()
+    return collection
 
 
 def _digest(content: Content) -> str:

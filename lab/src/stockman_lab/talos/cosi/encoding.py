@@ -48,24 +48,24 @@ def _fields(shape: str, minor: str, values: Mapping[str, object]) -> dict[str, o
     return fields
 
 
-def _value(part: Part, minor: str, told: object) -> object:
-    if part.is_map and isinstance(told, Mapping):
-        return {key: _single(part, minor, one) for key, one in told.items()}
-    if part.is_list and isinstance(told, list | tuple):
-        return [_single(part, minor, one) for one in told]
-    return _single(part, minor, told)
+def _value(part: Part, minor: str, value: object) -> object:
+    if part.is_map and isinstance(value, Mapping):
+        return {key: _single(part, minor, one) for key, one in value.items()}
+    if part.is_list and isinstance(value, list | tuple):
+        return [_single(part, minor, one) for one in value]
+    return _single(part, minor, value)
 
 
-def _single(part: Part, minor: str, told: object) -> object:
+def _single(part: Part, minor: str, value: object) -> object:
     if part.enum:
-        return words(part.enum).get(told, 0) if isinstance(told, str) else told
+        return words(part.enum).get(value, 0) if isinstance(value, str) else value
     if part.row.hint:
-        return _HINTED.get(part.row.hint, _flags_of(part.row.hint))(str(told))
+        return _HINTED.get(part.row.hint, _flags_of(part.row.hint))(str(value))
     if part.message in _MESSAGES:
-        return _MESSAGES[part.message](told)
-    if part.shape and isinstance(told, Mapping):
-        return _fields(part.shape, minor, told)
-    return told
+        return _MESSAGES[part.message](value)
+    if part.shape and isinstance(value, Mapping):
+        return _fields(part.shape, minor, value)
+    return value
 
 
 def _mac(text: str) -> bytes:
@@ -85,34 +85,34 @@ _HINTED: dict[str, Callable[[str], object]] = {
 }
 
 
-def _address(told: object) -> object:
-    text = str(told)
+def _address(value: object) -> object:
+    text = str(value)
     return {"ip": ipaddress.ip_address(text).packed} if text else {}
 
 
-def _prefix(told: object) -> object:
-    text = str(told)
+def _prefix(value: object) -> object:
+    text = str(value)
     if not text:
         return {"prefix_length": -1}
     ip_interface = ipaddress.ip_interface(text)
     return {"ip": ip_interface.ip.packed, "prefix_length": ip_interface.network.prefixlen}
 
 
-def _port(told: object) -> object:
-    host, _, port = str(told).rpartition(":")
+def _port(value: object) -> object:
+    host, _, port = str(value).rpartition(":")
     return {"ip": ipaddress.ip_address(host.strip("[]")).packed, "port": int(port)} if host else {}
 
 
-def _url(told: object) -> object:
-    if not isinstance(told, Mapping):
+def _url(value: object) -> object:
+    if not isinstance(value, Mapping):
         return {}
-    return {"full_path": f"{told['scheme']}://{told['host']}{told.get('path', '')}"}
+    return {"full_path": f"{value['scheme']}://{value['host']}{value.get('path', '')}"}
 
 
-def _pem(told: object) -> object:
-    if not isinstance(told, Mapping):
+def _pem(value: object) -> object:
+    if not isinstance(value, Mapping):
         return {}
-    return {key: base64.b64decode(str(text)) for key, text in told.items()}
+    return {key: base64.b64decode(str(text)) for key, text in value.items()}
 
 
 _MESSAGES: dict[str, Callable[[object], object]] = {

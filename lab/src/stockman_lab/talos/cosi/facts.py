@@ -108,16 +108,16 @@ def url_parts(url: str) -> dict[str, object] | None:
 
 
 def certificate(text: str) -> dict[str, str]:
-    return {"crt": _encoded(text)}
+    return {"crt": _base64_text(text)}
 
 
 def certificate_and_key(crt: str, key: str) -> dict[str, str]:
-    return {"crt": _encoded(crt), "key": _encoded(key)}
+    return {"crt": _base64_text(crt), "key": _base64_text(key)}
 
 
 def private_key(text: str) -> dict[str, str]:
-    return {"key": _encoded(text)}
+    return {"key": _base64_text(text)}
 
 
-def _encoded(text: str) -> str:
+def _base64_text(text: str) -> str:
     return base64.b64encode(text.encode()).decode("ascii")

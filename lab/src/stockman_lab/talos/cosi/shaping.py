@@ -22,18 +22,18 @@ _PEM = {
 
 def shaped(shape: str, minor: str, values: Mapping[str, object]) -> dict[str, object]:
     """All that is written of a structure, with what nobody told."""
-    found: dict[str, object] = {}
+    fields: dict[str, object] = {}
     for part in parts(shape, minor):
         row = part.row
         if row.is_hidden:
             continue
         if row.is_inline:
-            found |= _inline(part, minor, values)
+            fields |= _inline(part, minor, values)
             continue
         value = _value(part, minor, values.get(row.key))
         if not (row.omits_empty and _is_empty(part, minor, value)):
-            found[row.key] = value
-    return found
+            fields[row.key] = value
+    return fields
 
 
 def _inline(part: Part, minor: str, values: Mapping[str, object]) -> dict[str, object]:
@@ -43,26 +43,26 @@ def _inline(part: Part, minor: str, values: Mapping[str, object]) -> dict[str, o
     return shaped(part.shape, minor, values)
 
 
-def _value(part: Part, minor: str, told: object) -> object:
+def _value(part: Part, minor: str, value: object) -> object:
     if part.is_map:
-        entries = told if isinstance(told, Mapping) else {}
+        entries = value if isinstance(value, Mapping) else {}
         return {key: _single(part, minor, entries[key]) for key in sort_keys(entries)}
     if part.is_list:
-        items = told if isinstance(told, list | tuple) else []
-        return [_single(part, minor, one) for one in items]
-    return _single(part, minor, told)
+        items = value if isinstance(value, list | tuple) else []
+        return [_single(part, minor, item) for item in items]
+    return _single(part, minor, value)
 
 
-def _single(part: Part, minor: str, told: object) -> object:
+def _single(part: Part, minor: str, value: object) -> object:
     if part.is_free:
-        return sort_free_form(told if told is not None else {})
-    if told is None:
+        return sort_free_form(value if value is not None else {})
+    if value is None:
         return None if part.row.is_pointer else _nothing(part, minor)
-    if part.message in _PEM and isinstance(told, Mapping):
-        return {key: told.get(key, "") for key in _PEM[part.message]}
-    if part.shape and isinstance(told, Mapping):
-        return shaped(part.shape, minor, told)
-    return told
+    if part.message in _PEM and isinstance(value, Mapping):
+        return {key: value.get(key, "") for key in _PEM[part.message]}
+    if part.shape and isinstance(value, Mapping):
+        return shaped(part.shape, minor, value)
+    return value
 
 
 def _nothing(part: Part, minor: str) -> object:

@@ -43,8 +43,8 @@ class Definition:
         """Aliases together with the beginnings of the type."""
         if not self.has_automatic_aliases:
             return self.aliases
-        parts = self.id.split(".")
-        beginnings = (".".join(parts[:count]) for count in range(1, len(parts)))
+        texts = self.id.split(".")
+        beginnings = (".".join(texts[:count]) for count in range(1, len(texts)))
         return (*beginnings, *self.aliases)
 
 
@@ -106,12 +106,12 @@ def _table() -> dict[str, Any]:
 @cache
 def definitions(minor: str) -> dict[str, Definition]:
     """All kinds of a minor by id."""
-    found = {
+    by_name = {
         str(row[0]).lower(): _definition(row)
         for row in _table()["definitions"]
         if len(row) == _DEFINITION_FACTS or minor_matches(row[_DEFINITION_FACTS], minor)
     }
-    return found | {meta_definition.id: meta_definition for meta_definition in _META_DEFINITIONS}
+    return by_name | {meta_definition.id: meta_definition for meta_definition in _META_DEFINITIONS}
 
 
 def _definition(row: list[Any]) -> Definition:
@@ -143,8 +143,8 @@ def rows(shape: str, minor: str) -> tuple[Row, ...]:
     """Fields of a structure in their order. Empty: nothing is known of it."""
     found = []
     for row in cast("list[list[Any]]", _table()["shapes"].get(shape, [])):
-        told: list[Any] = [*row, *([""] * (_ROW_FACTS + 1 - len(row)))]
-        key, number, flags, hint, span = told
+        values: list[Any] = [*row, *([""] * (_ROW_FACTS + 1 - len(row)))]
+        key, number, flags, hint, span = values
         if minor_matches(span, minor):
             letters = str(flags)
             found.append(

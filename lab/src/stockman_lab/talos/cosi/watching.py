@@ -44,7 +44,7 @@ async def watched(call: Call) -> AsyncIterator[Mapping[str, object]]:
     while True:
         happened = found.since(position)
         position = found.position
-        events = [one for each in happened for one in _event(found, each, fits)]
+        events = [event for each in happened for event in _event(found, each, fits)]
         for answer in _answers(events, together=options.aggregated and not single):
             yield answer
         await call.changed()
@@ -53,7 +53,7 @@ async def watched(call: Call) -> AsyncIterator[Mapping[str, object]]:
         found.look()
 
 
-def _single_start(call: Call, found: Collection) -> tuple[list[Event], int]:
+def _single_start(call: Call, collection: Collection) -> tuple[list[Event], int]:
     options, name = call.request.options, str(call.request.id)
     if options.bootstrap_contents:
         text = "bootstrap contents is not implemented for resource watch"
@@ -62,36 +62,36 @@ def _single_start(call: Call, found: Collection) -> tuple[list[Event], int]:
         text = "label query is not implemented for resource watch"
         raise Refusal(GrpcCode.UNIMPLEMENTED, text)
     if options.HasField("start_from_bookmark"):
-        return [], _behind(found, options.start_from_bookmark, lowest=0)
+        return [], _behind(collection, options.start_from_bookmark, lowest=0)
     if options.tail_events > 0:
-        own = [event.position for event in found.events if event.resource.id == name]
-        return [], own[-options.tail_events :][0] if own else found.position
-    there = found.items.get(name)
+        own = [event.position for event in collection.events if event.resource.id == name]
+        return [], own[-options.tail_events :][0] if own else collection.position
+    there = collection.items.get(name)
     if there is not None:
-        return [{"event_type": CREATED, "resource": there.fields}], found.position
+        return [{"event_type": CREATED, "resource": there.fields}], collection.position
     gone = tombstone(call.request.namespace, call.request.type, name, call.now)
-    return [{"event_type": DESTROYED, "resource": gone}], found.position
+    return [{"event_type": DESTROYED, "resource": gone}], collection.position
 
 
-def _kind_start(call: Call, found: Collection) -> tuple[list[Event], int]:
+def _kind_start(call: Call, collection: Collection) -> tuple[list[Event], int]:
     options = call.request.options
     has_bookmark = options.HasField("start_from_bookmark")
     if options.bootstrap_contents and (options.tail_events > 0 or has_bookmark):
         raise Refusal(GrpcCode.UNKNOWN, _ALL)
-    position = found.position
+    position = collection.position
     if options.tail_events > 0:
-        position = found.tail(options.tail_events)
+        position = collection.tail(options.tail_events)
     elif has_bookmark:
-        position = _behind(found, options.start_from_bookmark, lowest=-1)
+        position = _behind(collection, options.start_from_bookmark, lowest=-1)
     mark = {
         "resource": tombstone(call.request.namespace, call.request.type, "", call.now),
-        "bookmark": found.bookmark(position - 1),
+        "bookmark": collection.bookmark(position - 1),
     }
     events: list[Event] = []
     if options.bootstrap_contents:
         fits = wanted(options)
-        there = [one for _, one in sorted(found.items.items()) if fits(one)]
-        events += [{"event_type": CREATED, "resource": one.fields} for one in there]
+        rows = [one for _, one in sorted(collection.items.items()) if fits(one)]
+        events += [{"event_type": CREATED, "resource": result.fields} for result in rows]
         if call.request.api_version >= 1:
             events.append({"event_type": BOOTSTRAPPED, **mark})
     if options.bootstrap_bookmark:
@@ -99,9 +99,9 @@ def _kind_start(call: Call, found: Collection) -> tuple[list[Event], int]:
     return events, position
 
 
-def _behind(found: Collection, bookmark: bytes, *, lowest: int) -> int:
+def _behind(collection: Collection, bookmark: bytes, *, lowest: int) -> int:
     try:
-        return found.behind(bookmark, lowest=lowest)
+        return collection.behind(bookmark, lowest=lowest)
     except InvalidBookmark:
         raise Refusal(GrpcCode.FAILED_PRECONDITION, "invalid watch bookmark") from None
 
@@ -110,7 +110,7 @@ def _only(name: str) -> Wanted:
     return lambda resource: resource.id == name
 
 
-def _event(found: Collection, happened: Happened, fits: Wanted) -> Iterable[Event]:
+def _event(collection: Collection, happened: Happened, fits: Wanted) -> Iterable[Event]:
     """What a follower is told; where it asks by labels, these may begin or cease to fit."""
     what, old = happened.what, happened.old
     is_in = fits(happened.resource)
@@ -119,14 +119,14 @@ def _event(found: Collection, happened: Happened, fits: Wanted) -> Iterable[Even
         what, old = (CREATED, None) if is_in else (DESTROYED, None)
     elif not is_in:
         return
-    told: dict[str, object] = {
+    event: dict[str, object] = {
         "event_type": what,
         "resource": happened.resource.fields,
-        "bookmark": found.bookmark(happened.position),
+        "bookmark": collection.bookmark(happened.position),
     }
     if old is not None:
-        told["old"] = old.fields
-    yield told
+        event["old"] = old.fields
+    yield event
 
 
 def _answers(events: list[Event], *, together: bool) -> Iterable[Mapping[str, object]]:

@@ -36,7 +36,7 @@ def _config(call: Call) -> Effective:
     return config
 
 
-def _issued(call: Call, authority: Authority, leaf: CertificateRequest) -> CertificateAndKey:
+def _issue(call: Call, authority: Authority, leaf: CertificateRequest) -> CertificateAndKey:
     """A certificate under an authority of the configuration, whatever that holds."""
     pair = CertificateAndKey(crt=authority.crt, key=Secret(authority.key))
     try:
@@ -65,12 +65,12 @@ async def kubeconfig_file(call: Call) -> AsyncIterator[Fields]:
         common_name=_ADMIN,
         key_encipherment=True,
     )
-    client = _issued(call, config.k8s_ca, leaf)
+    client = _issue(call, config.k8s_ca, leaf)
     text = render_kubeconfig(config.cluster_name, config.endpoint, config.k8s_ca.crt, client)
-    yield {"bytes": _packed("kubeconfig", text.reveal().encode(), call.now)}
+    yield {"bytes": _pack_archive("kubeconfig", text.reveal().encode(), call.now)}
 
 
-def _packed(name: str, content: bytes, now: float) -> bytes:
+def _pack_archive(name: str, content: bytes, now: float) -> bytes:
     packed = io.BytesIO()
     with (
         gzip.GzipFile(fileobj=packed, mode="wb", mtime=int(now)) as zipped,
@@ -93,7 +93,7 @@ def client_configuration(call: Call) -> Fields:
     leaf = CertificateRequest(
         period=_period(call, lifetime), purposes=(Purpose.CLIENT,), organizations=roles
     )
-    client = _issued(call, config.os_ca, leaf)
+    client = _issue(call, config.os_ca, leaf)
     name = config.cluster_name
     if len(roles) == 1:
         name = f"{roles[0].removeprefix('os:')}@{name}"

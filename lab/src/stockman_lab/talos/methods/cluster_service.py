@@ -66,7 +66,9 @@ def _subject(call: Call) -> Subject:
     """The nodes that the request names, or all members that the machine knows of."""
     info = call.request.cluster_info
     if info.control_plane_nodes or info.worker_nodes:
-        return Subject(call, _checked(info.control_plane_nodes), _checked(info.worker_nodes))
+        return Subject(
+            call, _check_addresses(info.control_plane_nodes), _check_addresses(info.worker_nodes)
+        )
     members = [member for member in call.land.members(call.machine) if member.address]
     members.sort(key=lambda member: member.hostname)
     return Subject(
@@ -76,7 +78,7 @@ def _subject(call: Call) -> Subject:
     )
 
 
-def _checked(texts: Sequence[str]) -> tuple[str, ...]:
+def _check_addresses(texts: Sequence[str]) -> tuple[str, ...]:
     for text in texts:
         try:
             ipaddress.ip_address(text)

@@ -55,11 +55,11 @@ async def list_images_newly(call: Call) -> AsyncIterator[Fields]:
 @method(_MACHINE, "ImagePull")
 async def pull_image(call: Call) -> Fields:
     """Fetch an image."""
-    await _pulled(call, call.request.reference, call.request.namespace)
+    await _pull_image(call, call.request.reference, call.request.namespace)
     return {}
 
 
-async def _pulled(call: Call, reference: str, namespace: int) -> StoredImage:
+async def _pull_image(call: Call, reference: str, namespace: int) -> StoredImage:
     machine = call.machine
     name = _namespace(namespace)
     fault = machine.step_fault("pull")
@@ -87,7 +87,7 @@ async def _pulled(call: Call, reference: str, namespace: int) -> StoredImage:
 async def pull_newly(call: Call) -> AsyncIterator[Fields]:
     """Fetch an image, and tell how far it got."""
     reference = call.request.image_ref
-    image = await _pulled(call, reference, call.request.containerd.namespace)
+    image = await _pull_image(call, reference, call.request.containerd.namespace)
     layer = image.digest
     for status in (_DOWNLOADING, _DOWNLOADED, _EXTRACTING, _EXTRACTED):
         progress = {"status": status, "offset": image.size, "total": image.size}

@@ -20,8 +20,8 @@ def get(call: Call) -> Mapping[str, object]:
     request = call.request
     found = looked_at(call).items.get(request.id)
     if found is None:
-        place = f"{request.type}({request.namespace}/{request.id}@{UNDEFINED})"
-        raise Refusal(GrpcCode.NOT_FOUND, f"resource {place} doesn't exist")
+        text = f"{request.type}({request.namespace}/{request.id}@{UNDEFINED})"
+        raise Refusal(GrpcCode.NOT_FOUND, f"resource {text} doesn't exist")
     return {"resource": found.fields}
 
 

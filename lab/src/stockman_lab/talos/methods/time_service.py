@@ -16,16 +16,16 @@ def time(call: Call) -> Fields:
     """The clock of the machine beside that of its first time server."""
     config = call.machine.config
     servers = config.time_servers if config is not None else ()
-    return _compared(call, servers[0] if servers else _DEFAULT)
+    return _compare(call, servers[0] if servers else _DEFAULT)
 
 
 @method(_SERVICE, "TimeCheck")
 def time_check(call: Call) -> Fields:
     """The clock of the machine beside that of a time server."""
-    return _compared(call, call.request.server)
+    return _compare(call, call.request.server)
 
 
-def _compared(call: Call, server: str) -> Fields:
+def _compare(call: Call, server: str) -> Fields:
     if not server:
         raise Refusal(GrpcCode.INVALID_ARGUMENT, "ntp server is required")
     if server.startswith(_PRECISE):

@@ -35,7 +35,7 @@ async def upgrade(call: Call) -> Fields:
         raise Refusal(GrpcCode.FAILED_PRECONDITION, _BUSY)
     machine.state.installing = True
     try:
-        image = await _validated(call)
+        image = await _validate_image(call)
         if machine.is_controlplane and not request.force and not _is_freed(call):
             _guard(call)
     finally:
@@ -49,13 +49,13 @@ async def upgrade(call: Call) -> Fields:
     return {"ack": "Upgrade request received", "actor_id": actor}
 
 
-async def _validated(call: Call) -> StoredImage:
+async def _validate_image(call: Call) -> StoredImage:
     machine = call.machine
     fault = machine.step_fault("pull")
     if fault is not None and fault.effect is Effect.FAIL:
         raise Refusal(
             GrpcCode.UNKNOWN,
-            f"error validating installer image {_quoted(call.request.image)}: {fault.message}",
+            f"error validating installer image {_quote(call.request.image)}: {fault.message}",
         )
     if fault is not None and fault.effect is Effect.HANG:
         while True:
@@ -67,19 +67,19 @@ async def _validated(call: Call) -> StoredImage:
         await call.sleep(failed.seconds)
         raise Refusal(
             GrpcCode.UNKNOWN,
-            f"error validating installer image {_quoted(call.request.image)}: {failed}",
+            f"error validating installer image {_quote(call.request.image)}: {failed}",
         ) from None
     await call.sleep(pulled.seconds)
     image = pulled.image
     if not image.platform:
         raise Refusal(
             GrpcCode.UNKNOWN,
-            f"error validating installer image {_quoted(call.request.image)}: exit code 127",
+            f"error validating installer image {_quote(call.request.image)}: exit code 127",
         )
     return image
 
 
-def _quoted(text: str) -> str:
+def _quote(text: str) -> str:
     return f'"{text}"'
 
 
@@ -126,7 +126,7 @@ async def lifecycle_upgrade(call: Call) -> AsyncIterator[Fields]:
     disk = machine.disk
     if disk is None or not disk.is_installed:
         raise Refusal(GrpcCode.FAILED_PRECONDITION, "machine is not installed")
-    async for progress in _installed(call):
+    async for progress in _install(call):
         yield progress
 
 
@@ -142,11 +142,11 @@ async def lifecycle_install(call: Call) -> AsyncIterator[Fields]:
     found = disk_at(call.machine.view, wanted)
     if found is None or found.is_cdrom:
         raise Refusal(GrpcCode.INVALID_ARGUMENT, f"disk {wanted!r} not found")
-    async for progress in _installed(call, found.slot):
+    async for progress in _install(call, found.slot):
         yield progress
 
 
-async def _installed(call: Call, slot: str = "") -> AsyncIterator[Fields]:
+async def _install(call: Call, slot: str = "") -> AsyncIterator[Fields]:
     machine = call.machine
     if machine.state.installing:
         raise Refusal(GrpcCode.FAILED_PRECONDITION, _BUSY)
@@ -156,8 +156,8 @@ async def _installed(call: Call, slot: str = "") -> AsyncIterator[Fields]:
         what = "installation" if slot else "upgrade"
         raise Refusal(
             GrpcCode.INTERNAL,
-            f"{what} failed: installer image {_quoted(name)} not found in containerd store:"
-            f" image {_quoted(name)}: not found",
+            f"{what} failed: installer image {_quote(name)} not found in containerd store:"
+            f" image {_quote(name)}: not found",
         )
     machine.state.installing = True
     call.land.changed()

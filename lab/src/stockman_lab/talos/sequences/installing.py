@@ -49,9 +49,9 @@ def lacking_room(machine: Machine, image: StoredImage) -> str:
     running = disk.facts(disk.default) if disk is not None else None
     if disk is None or running is None:
         return ""
-    wanted = boot_size(machine.land.schematic(image.schematic))
+    number = boot_size(machine.land.schematic(image.schematic))
     kept = boot_size(machine.land.schematic(running.schematic))
-    if kept + wanted <= disk.boot_room:
+    if kept + number <= disk.boot_room:
         return ""
     folder = "/boot/EFI/Linux" if disk.bootloader == "sd-boot" else f"/boot/{disk.free_slot}"
     name = f"Talos-{image.version}.efi" if disk.bootloader == "sd-boot" else "initramfs.xz"
@@ -183,4 +183,4 @@ def device(machine: Machine, slot: str) -> str:
 
 
 def _number(minor: str) -> tuple[int, ...]:
-    return tuple(int(part) for part in minor.split("."))
+    return tuple(int(text) for text in minor.split("."))

@@ -44,8 +44,8 @@ def begin(
     state = machine.state
     machine.was_followed = machine.followers > 0
     state.sequences_run += 1
-    given = dict(arguments or {}) | {"options": sorted(options)}
-    running = state.sequence = Running(name, actor, arguments=given, number=state.sequences_run)
+    values = dict(arguments or {}) | {"options": sorted(options)}
+    running = state.sequence = Running(name, actor, arguments=values, number=state.sequences_run)
     state.stage = _STAGES[name]
     machine.note(f"{name} sequence: {len(_phases(machine, running))} phase(s)")
     machine.tell("SequenceEvent", {"sequence": name, "action": _START}, actor)

@@ -78,7 +78,7 @@ def start(machine: Machine, name: str) -> Service:
     kind = kind_of(name)
     missing = missing_needs(machine, kind)
     if missing:
-        waits = ", ".join(f'service "{one}" to be "up"' for one in missing)
+        waits = ", ".join(f'service "{result}" to be "up"' for result in missing)
         become(machine, service, "Waiting", f"Waiting for {waits}")
         return service
     prepare(machine, service)
@@ -128,10 +128,10 @@ def started(machine: Machine, arguments: Arguments) -> None:
         return
     kind = kind_of(service.id)
     pid = _FIRST_PID + sum(map(ord, service.id)) + machine.state.boot
-    what = f"Started task {service.id} (PID {pid}) for container {service.id}"
+    text = f"Started task {service.id} (PID {pid}) for container {service.id}"
     if not kind.is_container:
-        what = f"Process Process({_program(service.id)}) started with PID {pid}"
-    become(machine, service, "Running", what)
+        text = f"Process Process({_program(service.id)}) started with PID {pid}"
+    become(machine, service, "Running", text)
     if service.id == "etcd":
         machine.after(0.0, ETCD_STARTED)
     elif kind.has_health and service.id != "kubelet":

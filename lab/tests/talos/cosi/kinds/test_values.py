@@ -36,10 +36,10 @@ def test_a_machine_says_what_it_waits_for() -> None:
 
 
 def test_members_are_those_of_the_cluster_that_are_reached() -> None:
-    land = handmade_land()
-    land.machines[1].state.network.links.clear()
+    hand_made_land = handmade_land()
+    hand_made_land.machines[1].state.network.links.clear()
 
-    assert sorted(told(land.machines[0], "Members.")) == ["ctrl-1", "work-3"]
+    assert sorted(told(hand_made_land.machines[0], "Members.")) == ["ctrl-1", "work-3"]
 
 
 def test_a_member_says_what_it_is() -> None:
@@ -53,19 +53,19 @@ def test_a_member_says_what_it_is() -> None:
 def test_addresses_of_pods_are_told_apart() -> None:
     machine = first()
     machine.state.network.addresses.append(AddressState("10.244.0.1/24", "eth0"))
-    found = told(machine, "NodeAddresses.")
+    result = told(machine, "NodeAddresses.")
 
-    assert found["routed-only-k8s"]["addresses"] == ["10.244.0.1/24"]
-    assert "10.244.0.1/24" not in found["routed-no-k8s"]["addresses"]
+    assert result["routed-only-k8s"]["addresses"] == ["10.244.0.1/24"]
+    assert "10.244.0.1/24" not in result["routed-no-k8s"]["addresses"]
 
 
 def test_a_link_without_carrier_has_no_current_addresses() -> None:
     machine = first()
     machine.state.network.links[1].is_up = False
-    found = told(machine, "NodeAddresses.")
+    result = told(machine, "NodeAddresses.")
 
-    assert found["current"]["addresses"] == ["10.42.62.1/24"]
-    assert "127.51.0.1/24" in found["accumulative"]["addresses"]
+    assert result["current"]["addresses"] == ["10.42.62.1/24"]
+    assert "127.51.0.1/24" in result["accumulative"]["addresses"]
 
 
 def test_a_shared_address_is_no_address_of_the_node_itself() -> None:
@@ -106,17 +106,17 @@ def test_arguments_may_have_several_values_later(minor: str, form: object) -> No
 
 
 def test_the_newest_minor_tells_whole_command_lines_too() -> None:
-    found = told(first("1.14"), "SchedulerConfigs.")
+    result = told(first("1.14"), "SchedulerConfigs.")
 
-    assert sorted(found) == ["final-kube-scheduler", "kube-scheduler"]
-    assert "--leader-elect=true" in found["final-kube-scheduler"]["args"]
+    assert sorted(result) == ["final-kube-scheduler", "kube-scheduler"]
+    assert "--leader-elect=true" in result["final-kube-scheduler"]["args"]
     assert list(told(first("1.13"), "SchedulerConfigs.")) == ["kube-scheduler"]
 
 
 def test_pods_of_the_control_plane_are_called_after_the_node() -> None:
-    found = told(first(), "StaticPodStatuses.")
+    result = told(first(), "StaticPodStatuses.")
 
-    assert list(found) == [
+    assert list(result) == [
         "kube-system/kube-apiserver-ctrl-1",
         "kube-system/kube-controller-manager-ctrl-1",
         "kube-system/kube-scheduler-ctrl-1",
@@ -131,9 +131,9 @@ def test_pods_are_there_when_the_kubelet_is() -> None:
 
 
 def test_volumes_are_partitions_of_the_system_disk() -> None:
-    found = told(first(), "VolumeStatuses.")
+    result = told(first(), "VolumeStatuses.")
 
-    assert {name: one["location"] for name, one in found.items()} == {
+    assert {name: one["location"] for name, one in result.items()} == {
         "META": "/dev/sda2",
         "STATE": "/dev/sda3",
         "EPHEMERAL": "/dev/sda4",
@@ -145,8 +145,8 @@ def test_older_bootloaders_need_more_partitions() -> None:
     machine = first()
     disk = machine.view.disks[0]
     disk.contents["talos"]["bootloader"] = GRUB  # type: ignore[index]
-    found = told(machine, "DiscoveredVolumes.")
-    labels = [one["partition_label"] for one in found.values() if "partition_label" in one]
+    result = told(machine, "DiscoveredVolumes.")
+    labels = [one["partition_label"] for one in result.values() if "partition_label" in one]
 
     assert labels == ["EFI", "BIOS", "BOOT", "META", "STATE", "EPHEMERAL"]
 
@@ -164,24 +164,24 @@ def test_a_volume_that_was_wiped_is_waited_for() -> None:
     ("name", "size", "transport"), [("sda", "34 GB", "virtio"), ("vda", "107 GB", "virtio")]
 )
 def test_disks_have_sizes_that_people_read(name: str, size: str, transport: str) -> None:
-    found = told(first(), "Disks.")[name]
+    result = told(first(), "Disks.")[name]
 
-    assert (found["pretty_size"], found["transport"]) == (size, transport)
+    assert (result["pretty_size"], result["transport"]) == (size, transport)
 
 
 def test_the_schematic_is_the_last_extension() -> None:
-    land = HandMadeLand()
+    hand_made_land = HandMadeLand()
     text = (
         "customization:\n    systemExtensions:\n        officialExtensions:\n"
         "            - siderolabs/qemu-guest-agent\n"
     )
-    machine = waiting_machine(land, "1.13", "127.51.0.9")
-    land.factory.schematics["abc"] = text
+    machine = waiting_machine(hand_made_land, "1.13", "127.51.0.9")
+    hand_made_land.factory.schematics["abc"] = text
     machine.state.schematic = "abc"
-    found = told(machine, "ExtensionStatuses.")
+    result = told(machine, "ExtensionStatuses.")
 
-    assert [one["metadata"]["name"] for one in found.values()] == ["qemu-guest-agent", "schematic"]
-    assert found["1"]["metadata"]["version"] == "abc"
+    assert [one["metadata"]["name"] for one in result.values()] == ["qemu-guest-agent", "schematic"]
+    assert result["1"]["metadata"]["version"] == "abc"
 
 
 def test_keys_of_meta_are_in_digits_of_sixteen() -> None:
@@ -189,7 +189,7 @@ def test_keys_of_meta_are_in_digits_of_sixteen() -> None:
 
 
 def test_authorities_of_workers_cannot_sign() -> None:
-    land = handmade_land()
+    hand_made_land = handmade_land()
 
-    assert told(land.machines[2], "OSRootSecrets.")["os"]["issuingCA"] is None
-    assert told(land.machines[0], "OSRootSecrets.")["os"]["issuingCA"]["key"]
+    assert told(hand_made_land.machines[2], "OSRootSecrets.")["os"]["issuingCA"] is None
+    assert told(hand_made_land.machines[0], "OSRootSecrets.")["os"]["issuingCA"]["key"]

@@ -25,16 +25,16 @@ def system_disk(machine: Machine) -> str:
 
 def _disks(machine: Machine) -> dict[str, DiskView]:
     view = machine.view
-    found = {name: view.disk(slot) for slot, name in names(view).items()}
-    return {name: one for name, one in sorted(found.items()) if one is not None}
+    disks = {name: view.disk(slot) for slot, name in names(view).items()}
+    return {name: one for name, one in sorted(disks.items()) if one is not None}
 
 
-def _bus_path(name: str, place: int) -> str:
+def _bus_path(name: str, number: int) -> str:
     if name.startswith("vd"):
-        return f"{_PCI}:{10 + place:02x}.0/virtio{place + 2}"
+        return f"{_PCI}:{10 + number:02x}.0/virtio{number + 2}"
     if name.startswith("sr"):
-        return f"{_PCI}:01.1/ata2/host1/target1:0:{place}/1:0:{place}:0"
-    return f"{_PCI}:05.0/0000:01:01.0/virtio3/host2/target2:0:0/2:0:0:{place}"
+        return f"{_PCI}:01.1/ata2/host1/target1:0:{number}/1:0:{number}:0"
+    return f"{_PCI}:05.0/0000:01:01.0/virtio3/host2/target2:0:0/2:0:0:{number}"
 
 
 @kind("Disks.block.talos.dev", "block.DisksController")

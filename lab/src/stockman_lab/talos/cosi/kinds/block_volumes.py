@@ -98,14 +98,14 @@ def _user_place(machine: Machine, setting: VolumeSetting, place: int) -> _Place:
 
 @kind("VolumeStatuses.block.talos.dev", "block.VolumeManagerController")
 def volume_statuses(machine: Machine) -> Contents:
-    there = {partition.label: partition for partition in partitions(machine)}
+    by_name = {partition.label: partition for partition in partitions(machine)}
     wanted = [META, STATE, EPHEMERAL] if is_configured(machine) else [META, STATE]
     contents: dict[str, Content] = {}
     for name in wanted:
-        one = there.get(name)
+        one = by_name.get(name)
         spec = _missing(machine) if one is None else _ready(machine, name, one)
         contents[name] = Content(spec, _SYSTEM)
-    is_made = EPHEMERAL in there
+    is_made = EPHEMERAL in by_name
     for place, setting in enumerate(_user_volumes(machine)):
         where = _user_place(machine, setting, place)
         user = _status(where, f"/var/mnt/{setting.name}") if is_made else _missing(machine)
@@ -119,10 +119,15 @@ def _missing(machine: Machine) -> dict[str, object]:
     return {"phase": "waiting" if is_configured(machine) else "missing", "type": "partition"}
 
 
-def _ready(machine: Machine, name: str, one: Partition) -> dict[str, object]:
-    filesystem = one.filesystem if one.filesystem in ("xfs", "vfat") else "none"
+def _ready(machine: Machine, name: str, partition: Partition) -> dict[str, object]:
+    filesystem = partition.filesystem if partition.filesystem in ("xfs", "vfat") else "none"
     place = _Place(
-        system_disk(machine), one.number, one.size, filesystem, one.filesystem_uuid, one.uuid
+        system_disk(machine),
+        partition.number,
+        partition.size,
+        filesystem,
+        partition.filesystem_uuid,
+        partition.uuid,
     )
     status = _status(place, "/var")
     keys = _encryption(machine, name)

@@ -39,11 +39,11 @@ def _written_type(minor: str, spec: object) -> tuple[bytes, str]:
 @kind("MachineConfigs.config.talos.dev", "config.AcquireController", written=_written_config)
 def machine_configs(machine: Machine) -> Contents:
     disk = machine.disk
-    found = {"v1alpha1": machine.state.config, "persistent": disk.config if disk else b""}
+    texts = {"v1alpha1": machine.state.config, "persistent": disk.config if disk else b""}
     annotations = {"talos.dev/yaml-spec": "1"} if machine.minor != _AS_STREAM else {}
     return {
         name: Content(text.decode("utf-8", "replace"), annotations=annotations)
-        for name, text in found.items()
+        for name, text in texts.items()
         if text
     }
 

@@ -109,11 +109,11 @@ def _settings(machine: Machine, name: str, spec: dict[str, object]) -> Contents:
     spec |= {"image": component.image, "environmentVariables": component.environment}
     if name != _API_SERVER:
         spec["enabled"] = component.enabled
-    asked = {**spec, "extraArgs": arguments(machine.minor, component.arguments)}
+    settings = {**spec, "extraArgs": arguments(machine.minor, component.arguments)}
     if not machine.at_least("1.14"):
-        return {name: asked}
+        return {name: settings}
     line = command("", program.arguments(), component.arguments)
-    return {name: asked, f"final-{name}": {**spec, "args": line}}
+    return {name: settings, f"final-{name}": {**spec, "args": line}}
 
 
 @kind(_CONFIGS[_API_SERVER], "k8s.ControlPlaneAPIServerController")

@@ -18,17 +18,17 @@ _SINGLE = ("1.11", "1.12")
 """Minors where an argument has one value."""
 
 
-def arguments(minor: str, told: Arguments) -> dict[str, object]:
+def arguments(minor: str, arguments: Arguments) -> dict[str, object]:
     """Those of a configuration, in the form of a minor."""
     if minor in _SINGLE:
-        return {name: values[-1] if values else "" for name, values in told.items()}
-    return {name: {"values": list(values)} for name, values in told.items()}
+        return {name: values[-1] if values else "" for name, values in arguments.items()}
+    return {name: {"values": list(values)} for name, values in arguments.items()}
 
 
-def command(program: str, own: Mapping[str, str], told: Arguments) -> list[str]:
+def command(program: str, own: Mapping[str, str], arguments: Arguments) -> list[str]:
     """A command line: own arguments in order, overruled by those of the configuration."""
     merged: dict[str, tuple[str, ...]] = {name: (text,) for name, text in own.items()}
-    merged |= told
+    merged |= arguments
     line = [f"--{name}={value}" for name in sorted(merged) for value in merged[name]]
     return [program, *line] if program else line
 

@@ -35,14 +35,14 @@ def node_statuses(machine: Machine) -> Contents:
     state, name = machine.state.kubernetes, nodename(machine)
     if not name or not state.registered or not machine.runs("kubelet"):
         return {}
-    found: dict[str, object] = {
+    status: dict[str, object] = {
         "nodename": name,
         "nodeReady": state.node_ready,
         "unschedulable": state.cordoned,
         "labels": {**_own_labels(machine, name), **_labels(machine)},
         "annotations": _annotations(machine),
     }
-    return {name: found}
+    return {name: status}
 
 
 def _own_labels(machine: Machine, name: str) -> dict[str, str]:

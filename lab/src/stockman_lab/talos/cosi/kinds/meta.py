@@ -57,18 +57,18 @@ def resource_definitions(machine: Machine) -> Contents:
     }
 
 
-def _definition(one: Definition) -> Spec:
+def _definition(definition: Definition) -> Spec:
     spec: dict[str, object] = {
-        "type": one.type,
-        "displayType": one.display,
-        "defaultNamespace": one.namespace,
-        "aliases": list(one.aliases),
-        "allAliases": list(one.all_aliases),
+        "type": definition.type,
+        "displayType": definition.display,
+        "defaultNamespace": definition.namespace,
+        "aliases": list(definition.aliases),
+        "allAliases": list(definition.all_aliases),
     }
-    if not one.has_automatic_aliases:
+    if not definition.has_automatic_aliases:
         spec["skipAutomaticAliases"] = True
-    spec["printColumns"] = [{"name": name, "jsonPath": path} for name, path in one.columns]
-    if one.is_sensitive:
+    spec["printColumns"] = [{"name": name, "jsonPath": path} for name, path in definition.columns]
+    if definition.is_sensitive:
         spec["sensitivity"] = "sensitive"
     return spec
 

@@ -36,18 +36,18 @@ def _index(machine: Machine, name: str) -> int:
 @kind("AddressStatuses.net.talos.dev", "network.AddressStatusController")
 def address_statuses(machine: Machine) -> Contents:
     contents: dict[str, dict[str, object]] = {}
-    for one in _all(machine):
-        spec = contents[f"{one.link}/{one.address}"] = {
-            "address": one.address,
-            "local": bare(one.address),
-            "linkIndex": _index(machine, one.link),
-            "linkName": one.link,
-            "family": family_of(one.address),
-            "scope": one.scope,
+    for kubernetes_cluster in _all(machine):
+        spec = contents[f"{kubernetes_cluster.link}/{kubernetes_cluster.address}"] = {
+            "address": kubernetes_cluster.address,
+            "local": bare(kubernetes_cluster.address),
+            "linkIndex": _index(machine, kubernetes_cluster.link),
+            "linkName": kubernetes_cluster.link,
+            "family": family_of(kubernetes_cluster.address),
+            "scope": kubernetes_cluster.scope,
             "flags": "permanent",
         }
-        network = ipaddress.ip_interface(one.address).network
-        if network.version == 4 and one.link != LOOPBACK and network.prefixlen < 31:
+        network = ipaddress.ip_interface(kubernetes_cluster.address).network
+        if network.version == 4 and kubernetes_cluster.link != LOOPBACK and network.prefixlen < 31:
             spec["broadcast"] = str(network.broadcast_address)
     return contents
 
@@ -69,7 +69,7 @@ def routed_addresses(machine: Machine) -> list[str]:
         for address_state in _node_addresses(machine)
         if is_up(machine, address_state.link)
     ]
-    return [bare(one) for one in ordered(addresses)]
+    return [bare(text) for text in ordered(addresses)]
 
 
 def _algorithm(machine: Machine) -> str:
@@ -88,19 +88,19 @@ def node_addresses(machine: Machine) -> Contents:
             if is_up(machine, address_state.link)
         ]
     )
-    found = {"current": current, "routed": current, "accumulative": every}
+    by_name = {"current": current, "routed": current, "accumulative": every}
     for name, filtered in _filters(machine).items():
         for base in ("current", "routed", "accumulative"):
-            found[f"{base}-{name}"] = [one for one in found[base] if _passes(one, filtered)]
+            by_name[f"{base}-{name}"] = [one for one in by_name[base] if _passes(one, filtered)]
     first = next(
         (address_state.address for address_state in address_states if not address_state.is_vip), ""
     )
     if first:
-        found["default"] = [first]
+        by_name["default"] = [first]
     algorithm = _algorithm(machine)
     return {
         name: {"addresses": addresses, "sortAlgorithm": algorithm}
-        for name, addresses in found.items()
+        for name, addresses in by_name.items()
     }
 
 
@@ -135,12 +135,12 @@ def node_ip_addresses(machine: Machine) -> list[str]:
     """What the kubelet is told to be reached at: one address of each family at most."""
     config = machine.config
     subnets = config.kubelet.node_ip_subnets if config is not None else ()
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for address_state in _node_addresses(machine):
         address = bare(address_state.address)
         if not address_state.is_vip and _in_subnets(address, subnets):
-            found.setdefault(family_of(address), address)
-    return list(found.values())
+            values.setdefault(family_of(address), address)
+    return list(values.values())
 
 
 def _in_subnets(address: str, subnets: tuple[str, ...]) -> bool:

@@ -101,9 +101,9 @@ def _loopback(link: LinkState) -> Spec:
 
 
 def _flags(link: LinkState) -> str:
-    found = ["UP", "BROADCAST"]
-    found += ["RUNNING"] if link.is_up else []
-    found += ["MASTER"] if link.kind == "bond" else []
-    found += ["SLAVE"] if link.master else []
-    found += ["MULTICAST"]
-    return ",".join(found + (["LOWER_UP"] if link.is_up else []))
+    texts = ["UP", "BROADCAST"]
+    texts += ["RUNNING"] if link.is_up else []
+    texts += ["MASTER"] if link.kind == "bond" else []
+    texts += ["SLAVE"] if link.master else []
+    texts += ["MULTICAST"]
+    return ",".join(texts + (["LOWER_UP"] if link.is_up else []))

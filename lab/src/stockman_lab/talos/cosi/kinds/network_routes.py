@@ -61,14 +61,14 @@ def _of_address(address: AddressState, index: int) -> dict[str, dict[str, object
         "protocol": "kernel",
     }
     local = {**common, "dst": f"{own}/32", "table": "local", "scope": "host", "type": "local"}
-    found: dict[str, dict[str, object]] = {f"local/inet4//{own}/32/0": local}
+    routes: dict[str, dict[str, object]] = {f"local/inet4//{own}/32/0": local}
     if held.network.prefixlen < held.max_prefixlen:
         subnet = str(held.network)
-        found[f"inet4//{subnet}/0"] = {
+        routes[f"inet4//{subnet}/0"] = {
             **common,
             "dst": subnet,
             "table": "main",
             "scope": "link",
             "type": "unicast",
         }
-    return found
+    return routes

@@ -50,14 +50,14 @@ def diagnostics(machine: Machine) -> Contents:
     if config is None or not addresses["routed"] or addresses.get("routed-no-k8s", [1]):
         return {}
     details = [
-        f"host routed addresses: {_quoted(addresses['routed'])}",
-        f"Kubernetes pod CIDRs: {_quoted(list(config.kubernetes.pod_subnets))}",
-        f"Kubernetes service CIDRs: {_quoted(list(config.kubernetes.service_subnets))}",
+        f"host routed addresses: {_quote_all(addresses['routed'])}",
+        f"Kubernetes pod CIDRs: {_quote_all(list(config.kubernetes.pod_subnets))}",
+        f"Kubernetes service CIDRs: {_quote_all(list(config.kubernetes.service_subnets))}",
     ]
     message = "host and Kubernetes pod/service CIDR addresses overlap"
     return {"address-overlap": {"message": message, "details": details}}
 
 
-def _quoted(texts: object) -> str:
+def _quote_all(texts: object) -> str:
     found = texts if isinstance(texts, list) else []
     return f"[{' '.join(f'{chr(34)}{one}{chr(34)}' for one in found)}]"

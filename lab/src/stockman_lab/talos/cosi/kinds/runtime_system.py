@@ -55,8 +55,8 @@ def security_states(machine: Machine) -> Contents:
 
 @kind("PlatformMetadatas.talos.dev", "network.PlatformConfigApplyController")
 def platform_metadatas(machine: Machine) -> Contents:
-    told = {"platform": machine.state.platform, **machine.state.platform_config}
-    return {"platformmetadata": told}
+    metadata = {"platform": machine.state.platform, **machine.state.platform_config}
+    return {"platformmetadata": metadata}
 
 
 @kind("ExtensionStatuses.runtime.talos.dev", "runtime.ExtensionStatusController")

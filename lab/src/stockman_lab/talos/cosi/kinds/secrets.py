@@ -21,7 +21,7 @@ def _issuing(authority: Authority) -> dict[str, str] | None:
     return certificate_and_key(authority.crt, authority.key) if authority.key else None
 
 
-def _accepted(own: Authority, more: tuple[str, ...]) -> list[dict[str, str]]:
+def _accepted_authorities(own: Authority, more: tuple[str, ...]) -> list[dict[str, str]]:
     certificates = [certificate(one) for one in more]
     return [*certificates, certificate(own.crt)] if own.crt else certificates
 
@@ -37,7 +37,7 @@ def os_root_secrets(machine: Machine) -> Contents:
     return {
         "os": {
             "issuingCA": _issuing(config.os_ca),
-            "acceptedCAs": _accepted(config.os_ca, config.accepted_cas),
+            "acceptedCAs": _accepted_authorities(config.os_ca, config.accepted_cas),
             "certSANIPs": [cert_san for cert_san in config.cert_sans if _is_address(cert_san)],
             "certSANDNSNames": names,
             "token": config.token,
