@@ -216,11 +216,11 @@ def _trusting(scratch: Path | None = None) -> ssl.SSLContext:
 
 async def serve(scratch: Path) -> None:
     """Serve a world with one machine and the pod until killed; print where."""
-    from stockman_lab.world.preset import Wish, preset_world
+    from stockman_lab.world.preset import PresetOptions, preset_world
     from stockman_lab.world.staging import Staging, stage_cluster
 
     now = datetime.now(UTC) - timedelta(hours=1)
-    world = preset_world(Wish("single", NETWORK, now=now.timestamp()))
+    world = preset_world(PresetOptions("single", NETWORK, now=now.timestamp()))
     stage_cluster(world, Staging(preset="single", network=NETWORK, real_now=now))
     create(world, PODS, POD)
     world.settle()
@@ -245,9 +245,9 @@ def create(world: World, path: str, body: object) -> None:
 def opened(world: World, scratch: Path) -> Iterator[Asked]:
     """The API server of a world's first control plane while its doors are open, in this loop."""
     from stockman_lab.core.dice import Dice
-    from stockman_lab.doors.kube_certificates import admin_certificate
-    from stockman_lab.doors.kube_face import KubeFace
-    from stockman_lab.doors.pace import Pace
+    from stockman_lab.servers.kube_certificates import admin_certificate
+    from stockman_lab.servers.kube_servers import KubeServers
+    from stockman_lab.servers.pace import Pace
 
     machine = next(item for item in world.talos.machines if item.is_controlplane)
     config = machine.config
@@ -255,7 +255,7 @@ def opened(world: World, scratch: Path) -> Iterator[Asked]:
     moment = datetime.now(UTC) - timedelta(minutes=30)
     shown = admin_certificate(config, moment, Dice(1).random_bytes)
     (scratch / CLIENT).write_text(shown.key.reveal() + shown.crt)
-    face = KubeFace(world, Pace(world, 1.0), scratch, _any_port)
+    face = KubeServers(world, Pace(world, 1.0), scratch, _any_port)
     face.reconcile()
     address = face.place_of(machine, machine.address)
     assert address is not None

@@ -82,17 +82,17 @@ def serve(kind: str, folder: str) -> None:
 
 
 async def _serve(kind: str, scratch: Path) -> None:
-    from stockman_lab.doors.manner import Manner
-    from stockman_lab.doors.memory import MemoryDoor
-    from stockman_lab.doors.serving import Serving
     from stockman_lab.http.messages import JSON, Response
+    from stockman_lab.servers.memory import MemoryClient
+    from stockman_lab.servers.options import ServingOptions
+    from stockman_lab.servers.serving import Serving
 
     from lab.tests.worlds import NAME, small_world
 
     world = small_world()
-    serving = Serving(world, Manner(port=0), scratch, datetime.now(UTC))
+    serving = Serving(world, ServingOptions(port=0), scratch, datetime.now(UTC))
     await serving.start()
-    temporary = MemoryDoor(world, NAME).post("/access/users/root@pam/token/lab", privsep=0)
+    temporary = MemoryClient(world, NAME).post("/access/users/root@pam/token/lab", privsep=0)
     assert isinstance(temporary, dict)
     if kind == "minimal":
         body = b'{"data":{"release":"9.1","repoid":"7e6ae3dcc6e6ee0d","version":"9.1.9"}}'

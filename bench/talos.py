@@ -22,17 +22,17 @@ from grpclib.client import Channel, UnaryUnaryMethod
 from grpclib.const import Cardinality, Handler
 from grpclib.server import Server, Stream
 from stockman_lab.core.dice import Dice
-from stockman_lab.doors.pace import Pace
-from stockman_lab.doors.talos_face import Keeping, TalosFace
+from stockman_lab.servers.pace import Pace
+from stockman_lab.servers.talos_servers import Keeping, TalosServers
 from stockman_lab.talos.api.call import ApiMachine
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.security.tls import server_context
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 from stockman_lab.world.world import World
 
 from bench.ratio import Ratio, report
-from lab.tests.doors.talos_client import RawCodec
+from lab.tests.servers.talos_client import RawCodec
 from stockman.crypto.certificates import (
     CertificateRequest,
     Purpose,
@@ -104,7 +104,7 @@ async def _measured(scratch: Path) -> list[Ratio]:
 def _booted() -> World:
     """A world with one machine that is up."""
     now = datetime.now(UTC)
-    world = preset_world(Wish("single", NETWORK, now=now.timestamp()))
+    world = preset_world(PresetOptions("single", NETWORK, now=now.timestamp()))
     wanted = Staging(preset="single", network=NETWORK, real_now=now - timedelta(hours=1))
     stage_cluster(world, wanted)
     world.talos.real_clock = now.timestamp
@@ -212,7 +212,7 @@ async def _copied(machine: Machine, tls: ssl.SSLContext, scratch: Path) -> None:
 @asynccontextmanager
 async def _face(world: World, machine: Machine, scratch: Path) -> AsyncIterator[tuple[str, int]]:
     keeping = Keeping(placing=_any_port)
-    face = TalosFace(world.talos, Pace(world, None), scratch, keeping)
+    face = TalosServers(world.talos, Pace(world, None), scratch, keeping)
     face.reconcile()
     address = face.place_of(machine, machine.address)
     assert address is not None

@@ -88,10 +88,10 @@ def ratios() -> list[Ratio]:
 
 def fifteen() -> None:
     """Bring a preset's machines up, in a world of its own."""
-    from stockman_lab.world.preset import Wish, preset_world
+    from stockman_lab.world.preset import PresetOptions, preset_world
     from stockman_lab.world.staging import Staging, stage_cluster
 
-    world = preset_world(Wish(FIFTEEN, NETWORK))
+    world = preset_world(PresetOptions(FIFTEEN, NETWORK))
     stage_cluster(world, Staging(preset=FIFTEEN, network=NETWORK))
     _check(world, 15)
 
@@ -128,12 +128,12 @@ def world_of(machines: int, now: datetime | None = None) -> World:
 
 
 def _staged(machines: int, now: datetime | None = None) -> tuple[World, Staged]:
-    from stockman_lab.world.preset import Wish, preset_world
+    from stockman_lab.world.preset import PresetOptions, preset_world
     from stockman_lab.world.staging import Staging, stage_files
 
-    wish = Wish(FIFTEEN, NETWORK)
+    wish = PresetOptions(FIFTEEN, NETWORK)
     if now is not None:
-        wish = Wish(FIFTEEN, NETWORK, now=now.timestamp())
+        wish = PresetOptions(FIFTEEN, NETWORK, now=now.timestamp())
     world = preset_world(wish)
     for cluster in world.clusters.values():
         for host in cluster.state.hosts.values():

@@ -72,11 +72,11 @@ def vm_lab(speed: str, seed: int = 1) -> Iterator[VmLab]:
 
 def main(speed: str, folder: str, seed: str) -> None:
     """Serve until killed; says where on one line."""
-    from stockman_lab.doors.manner import Manner
+    from stockman_lab.servers.options import ServingOptions
     from stockman_lab.testing.thread import LabThread
 
     now = datetime.now(UTC)
-    manner = Manner(
+    manner = ServingOptions(
         speed=None if speed == AT_ONCE else float(speed), port=0, images_port=0, kube_port=None
     )
     world = _world(now, int(seed), late=speed != AT_ONCE)
@@ -104,9 +104,9 @@ def _world(now: datetime, seed: int, *, late: bool) -> World:
     from stockman_lab.images.image import Form
     from stockman_lab.images.making import disk_image
     from stockman_lab.pve.storages.receiving import ReceivedFile, put_file
-    from stockman_lab.world.preset import Wish, preset_world
+    from stockman_lab.world.preset import PresetOptions, preset_world
 
-    world = preset_world(Wish(_PRESET, NETWORK, now=now.timestamp(), seed=seed))
+    world = preset_world(PresetOptions(_PRESET, NETWORK, now=now.timestamp(), seed=seed))
     facts = ImageFacts(platform="linux", virtual_size=_IMAGE_MIB * _MIB)
     storage, _, name = IMAGE.partition(":")
     content, _, filename = name.partition("/")

@@ -21,11 +21,11 @@ from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Any
 
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.api.registry import load_endpoints
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.schema.schema import Schema
 from stockman_lab.pve.schema.shape import Shape
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.populated import populated
 
@@ -61,7 +61,7 @@ class Lab:
     """The lab that it is compared with."""
 
     def __init__(self, profile: str) -> None:
-        self._door: MemoryDoor = populated(profile, 1)
+        self._door: MemoryClient = populated(profile, 1)
         for host in self._door.cluster.state.hosts.values():
             for number, disk in enumerate(host.disks):
                 disk.serial = disk.serial or f"SERIAL{number}"

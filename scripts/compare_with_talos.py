@@ -25,12 +25,12 @@ import yaml
 from grpclib.client import Channel, UnaryStreamMethod, UnaryUnaryMethod
 from grpclib.encoding.base import CodecBase
 from grpclib.exceptions import GRPCError, StreamTerminatedError
-from stockman_lab.doors.talos_memory import TalosMemoryDoor
 from stockman_lab.factory.state import FactoryState
+from stockman_lab.servers.talos_memory import TalosMemoryClient
 from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.cosi.tables import DEFINITIONS, META, definitions, shape_of
 from stockman_lab.talos.machine import Machine
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 
 from scripts.talos_shapes import MOST_ROWS, UNKNOWN, Message, message_paths, spec_paths
@@ -125,7 +125,7 @@ class Real:
 class Lab:
     """A machine of the lab."""
 
-    def __init__(self, machine: Machine, api: TalosMemoryDoor) -> None:
+    def __init__(self, machine: Machine, api: TalosMemoryClient) -> None:
         self._door = api
         self.wire = load_api_schema(machine.minor)
 
@@ -144,10 +144,10 @@ def labs(version: str) -> list[Lab]:
     line = talos_line(parsed)
     known = parsed.tagged in FactoryState().versions
     release = parsed.bare if known or line is None else line.newest.bare
-    world = preset_world(Wish("fifteen-node", network))
+    world = preset_world(PresetOptions("fifteen-node", network))
     stage_cluster(world, Staging(preset="fifteen-node", network=network, talos_version=release))
     by_kind = {machine.is_controlplane: machine for machine in world.talos.machines}
-    return [Lab(machine, TalosMemoryDoor(world, machine)) for machine in by_kind.values()]
+    return [Lab(machine, TalosMemoryClient(world, machine)) for machine in by_kind.values()]
 
 
 async def collect_answers(source: AnswerSource) -> dict[str, KindsByPath]:

@@ -6,15 +6,15 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import ClassVar
 
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve import space, workers
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.state import GuestConfig
 from stockman_lab.pve.workers import Job, Work
+from stockman_lab.servers.memory import MemoryClient
 
 
 def put_guest(
-    client: MemoryDoor, vmid: int = 100, node: str = "pve1", kind: str = "qemu", **values: str
+    client: MemoryClient, vmid: int = 100, node: str = "pve1", kind: str = "qemu", **values: str
 ) -> Guest:
     """A guest that is off and has nothing but these values."""
     guest = Guest(vmid=vmid, kind=kind, node=node, config=GuestConfig(values=dict(values)))
@@ -22,7 +22,7 @@ def put_guest(
     return guest
 
 
-def put_disk(client: MemoryDoor, guest: Guest, storage: str) -> None:
+def put_disk(client: MemoryClient, guest: Guest, storage: str) -> None:
     """A disk on a storage, as `scsi0`."""
     cluster = client.cluster
     name = f"vm-{guest.vmid}-disk-0"

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from http import HTTPStatus
 
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.images.facts import ImageFacts
 from stockman_lab.images.image import Form
 from stockman_lab.images.making import disk_image
 from stockman_lab.images.system_archive import system_archive
 from stockman_lab.pve import space
 from stockman_lab.pve.host import GIB
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.world.world import World
 
 from lab.tests.outside import Shelf
@@ -26,14 +26,14 @@ def image() -> bytes:
     return disk_image(ImageFacts(platform="linux", virtual_size=GIB), Form.QCOW2)
 
 
-def populated(profile: str, seed: int) -> MemoryDoor:
+def populated(profile: str, seed: int) -> MemoryClient:
     """The API of a cluster with guests, users, pools and all the rest."""
     content = image()
     world = World(
         small_world(profile, seed=seed).state,
         Shelf({IMAGE_URL: content, "http://127.0.0.1/cd.iso": content}),
     )
-    client = MemoryDoor(world, NAME)
+    client = MemoryClient(world, NAME)
     _put_file(client, "local", "import/image.qcow2", content)
     _put_file(client, "local", "iso/cd.iso", content)
     _put_file(client, "local", f"vztmpl/{TEMPLATE}", system_archive("debian", "12"))
@@ -44,7 +44,7 @@ def populated(profile: str, seed: int) -> MemoryDoor:
     return client
 
 
-def _put_file(client: MemoryDoor, storage: str, name: str, content: bytes) -> None:
+def _put_file(client: MemoryClient, storage: str, name: str, content: bytes) -> None:
     blob = client.world.around.blobs.put(content)
     kind = name.partition("/")[0]
     for host in client.cluster.state.hosts.values():
@@ -59,7 +59,7 @@ def _put_file(client: MemoryDoor, storage: str, name: str, content: bytes) -> No
         space.allocate(client.cluster, client.cluster.state.storages[storage], host, new)
 
 
-def _ask(client: MemoryDoor, method: str, path: str, /, **params: object) -> None:
+def _ask(client: MemoryClient, method: str, path: str, /, **params: object) -> None:
     """Ask for something, and let it be done; what the lab does not have is left out."""
     reply = client.reply(method, path, params)
     if reply.status == HTTPStatus.NOT_IMPLEMENTED:
@@ -73,7 +73,7 @@ def _ask(client: MemoryDoor, method: str, path: str, /, **params: object) -> Non
             raise AssertionError(f"{method} {path}: {status}")
 
 
-def _people(client: MemoryDoor) -> None:
+def _people(client: MemoryClient) -> None:
     _ask(client, "POST", "/access/groups", groupid="staff")
     _ask(client, "POST", "/access/roles", roleid="Keeper", privs="VM.Audit,VM.PowerMgmt")
     _ask(client, "POST", "/access/users", userid=USER, groups="staff", password="secret-word")
@@ -83,7 +83,7 @@ def _people(client: MemoryDoor) -> None:
     _ask(client, "POST", "/pools", poolid="farm")
 
 
-def _machines(client: MemoryDoor) -> None:
+def _machines(client: MemoryClient) -> None:
     disk = "local-zfs:0,import-from=local:import/image.qcow2"
     _ask(
         client, "POST", "/nodes/pve1/qemu", vmid=100, name="base", scsi0=disk,
@@ -103,7 +103,7 @@ def _machines(client: MemoryDoor) -> None:
     _ask(client, "POST", "/nodes/pve2/qemu", vmid=104, scsi0="thin:1", efidisk0="thin:1")
 
 
-def _containers(client: MemoryDoor) -> None:
+def _containers(client: MemoryClient) -> None:
     template = f"local:vztmpl/{TEMPLATE}"
     for vmid, node in ((200, "pve1"), (201, "pve3")):
         _ask(
@@ -113,7 +113,7 @@ def _containers(client: MemoryDoor) -> None:
     _ask(client, "POST", "/nodes/pve1/lxc/200/status/start")
 
 
-def _cluster(client: MemoryDoor) -> None:
+def _cluster(client: MemoryClient) -> None:
     _ask(client, "POST", "/cluster/ha/resources", sid="vm:103", state="stopped")
     if client.cluster.is_nine:
         _ask(

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.schema.schema import Schema
 from stockman_lab.pve.schema.shape import Part, Shape
+from stockman_lab.servers.memory import MemoryClient
 
 
 def misfits(shape: Shape, value: object, where: str = "data") -> list[str]:
@@ -62,7 +62,7 @@ def _in_object(shape: Shape, value: object, where: str) -> list[str]:
     return wrong
 
 
-def promised(client: MemoryDoor, method: str, template: str, value: object) -> list[str]:
+def promised(client: MemoryClient, method: str, template: str, value: object) -> list[str]:
     """What of a reply is not as the operation promises."""
     schema = Schema.of(client.cluster.state.profile)
     return misfits(schema.operation(method, template).returns, value)

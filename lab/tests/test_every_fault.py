@@ -7,7 +7,6 @@ from collections.abc import Callable
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.core.offered import OFFERED
-from stockman_lab.doors.memory import MemoryDoor, NoAnswer
 from stockman_lab.http.messages import Response
 from stockman_lab.images.facts import ImageFacts
 from stockman_lab.images.image import Form
@@ -15,6 +14,7 @@ from stockman_lab.images.making import disk_image
 from stockman_lab.pve.api.call import ApiReply, ApiRequest
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.host import GIB
+from stockman_lab.servers.memory import MemoryClient, NoAnswer
 
 from lab.tests.kube import struck as kube_struck
 from lab.tests.machines import QEMU, create, create_linux, ended, start
@@ -29,7 +29,7 @@ DOWNLOAD = "/nodes/pve1/storage/local/download-url"
 AGENT = f"{QEMU}/100/agent"
 
 
-def let(client: MemoryDoor, point: Point, effect: Effect) -> None:
+def let(client: MemoryClient, point: Point, effect: Effect) -> None:
     seconds = 0 if effect is Effect.KILL else 50
     client.world.faults.add(Fault(point, effect, seconds=seconds))
     client.world.strike()
@@ -87,7 +87,7 @@ def allocate(effect: Effect) -> list[object]:
 def download(effect: Effect) -> list[object]:
     facts = ImageFacts(platform="nocloud", virtual_size=GIB)
     shelf = Shelf({URL: disk_image(facts, Form.QCOW2)})
-    client = MemoryDoor(world_with(shelf), NAME)
+    client = MemoryClient(world_with(shelf), NAME)
     ended(client, "POST", DOWNLOAD, content="import", filename="first.qcow2", url=URL)
     shelf.contents[URL] = newer = disk_image(
         ImageFacts(platform="metal", virtual_size=GIB), Form.QCOW2

@@ -6,13 +6,13 @@ import hashlib
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor, NoAnswer
 from stockman_lab.images.facts import ImageFacts
 from stockman_lab.images.image import Form, read_image
 from stockman_lab.images.making import disk_image
 from stockman_lab.pve.api.call import ApiReply, ApiRequest
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.host import GIB
+from stockman_lab.servers.memory import MemoryClient, NoAnswer
 
 from lab.tests.machines import QEMU, create, create_linux, ended, start
 from lab.tests.outside import Shelf, world_with
@@ -27,13 +27,13 @@ def image(version: str) -> bytes:
     return disk_image(facts, Form.QCOW2)
 
 
-def let(api: MemoryDoor, point: Point, effect: Effect, **more: object) -> None:
+def let(api: MemoryClient, point: Point, effect: Effect, **more: object) -> None:
     match = {name: str(text) for name, text in more.pop("match", {}).items()}  # type: ignore[attr-defined]
     api.world.faults.add(Fault(point, effect, match, **more))  # type: ignore[arg-type]
     api.world.strike()
 
 
-def refused(api: MemoryDoor, method: str, path: str, /, **params: object) -> ApiError:
+def refused(api: MemoryClient, method: str, path: str, /, **params: object) -> ApiError:
     with pytest.raises(ApiError) as caught:
         api.call(method, path, **params)
     return caught.value
@@ -110,7 +110,7 @@ def test_a_host_dies_with_all_that_runs_on_it() -> None:
     api = door()
     create_linux(api)
     start(api)
-    client = MemoryDoor(api.world, NAME, "pve2")
+    client = MemoryClient(api.world, NAME, "pve2")
     let(api, Point.HOST, Effect.KILL, match={"node": "pve1"}, since=api.world.now + 60)
     api.world.advance(30)
     assert api.cluster.state.guests[100].is_running
@@ -126,7 +126,7 @@ def test_a_host_dies_while_it_clones() -> None:
     create_linux(api)
     let(api, Point.TASK, Effect.KILL, match={"type": "qmclone"})
     assert ended(api, "POST", f"{QEMU}/100/clone", newid=101) == "unexpected status"
-    client = MemoryDoor(api.world, NAME, "pve2")
+    client = MemoryClient(api.world, NAME, "pve2")
     assert refused(client, "GET", f"{QEMU}/101/config").status == 595
 
 
@@ -175,7 +175,7 @@ def test_a_storage_is_full() -> None:
 @pytest.mark.parametrize("damage", ["truncated", ""])
 def test_a_download_is_damaged_and_a_checksum_tells(damage: str) -> None:
     content = image("v1.13.9")
-    api = MemoryDoor(world_with(Shelf({URL: content})), NAME)
+    api = MemoryClient(world_with(Shelf({URL: content})), NAME)
     let(api, Point.DOWNLOAD, Effect.CORRUPT, message=damage)
     by_name = {
         "content": "import",
@@ -190,7 +190,7 @@ def test_a_download_is_damaged_and_a_checksum_tells(damage: str) -> None:
 
 def test_a_cached_old_image_is_delivered_and_boots_the_old_version() -> None:
     shelf = Shelf({URL: image("v1.12.0")})
-    api = MemoryDoor(world_with(shelf), NAME)
+    api = MemoryClient(world_with(shelf), NAME)
     by_name = {"content": "import", "url": URL}
     assert ended(api, "POST", DOWNLOAD, **by_name, filename="old.qcow2") == "OK"
     shelf.contents[URL] = image("v1.13.9")

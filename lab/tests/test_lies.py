@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.api.call import ApiReply, ApiRequest
 from stockman_lab.pve.errors import ApiError
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.world.file import read_world, world_file
 from stockman_lab.world.world import World
 
@@ -14,18 +14,18 @@ from lab.tests.machines import QEMU, create, create_linux, ended, put_file, star
 from lab.tests.worlds import NAME, door
 
 
-def lying(**how: object) -> MemoryDoor:
+def lying(**how: object) -> MemoryClient:
     client = door()
     lie(client, **how)
     return client
 
 
-def lie(client: MemoryDoor, **how: object) -> Fault:
+def lie(client: MemoryClient, **how: object) -> Fault:
     how.setdefault("times", None)
     return client.world.faults.add(Fault(Point.REQUEST, Effect.LIE, **how))  # type: ignore[arg-type]
 
 
-def vmids(client: MemoryDoor) -> list[int]:
+def vmids(client: MemoryClient) -> list[int]:
     return [row["vmid"] for row in client.get(QEMU)]  # type: ignore[attr-defined]
 
 
@@ -102,7 +102,7 @@ def test_only_what_is_meant_is_lied_about(match: dict[str, str]) -> None:
 
 def test_one_host_may_lie_while_others_tell_the_truth() -> None:
     client = lying(match={"host": "pve2"})
-    other = MemoryDoor(client.world, NAME, "pve2")
+    other = MemoryClient(client.world, NAME, "pve2")
     create(client, 100)
     assert vmids(client) == [100]
     assert vmids(other) == []
@@ -140,7 +140,7 @@ def test_the_lie_changes_nothing_in_the_world() -> None:
 def test_a_saved_world_goes_on_with_the_same_lie() -> None:
     client = lying()
     create(client, 100)
-    again = MemoryDoor(World(read_world(world_file(client.world.state))), NAME)
+    again = MemoryClient(World(read_world(world_file(client.world.state))), NAME)
     assert vmids(again) == []
     again.world.take_back(1)
     assert vmids(again) == [100]

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.guest.network import Pool as AddressPool
 from stockman_lab.pve.access.state import Profile, fresh_access
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.pve.host import GIB, Host, PciDevice, PhysicalDisk, Pool, UsbDevice
 from stockman_lab.pve.storage import Storage
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.world.world import World
 
 TIB = 1024 * GIB
@@ -126,6 +126,6 @@ def _host(number: int, now: float) -> Host:
     )
 
 
-def door(world: World | None = None) -> MemoryDoor:
+def door(world: World | None = None) -> MemoryClient:
     """The API of the cluster for root."""
-    return MemoryDoor(world or small_world(), NAME)
+    return MemoryClient(world or small_world(), NAME)

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from stockman_lab.doors.kube_port import memory_kubernetes
+from stockman_lab.servers.kube_port import memory_kubernetes
 
 from stockman.app.runs.plans import PlanOptions
 from stockman.app.runs.workspace import RunWorkspace

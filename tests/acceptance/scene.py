@@ -13,14 +13,14 @@ from functools import cache
 from pathlib import Path
 
 from stockman_lab.core.dice import Dice as LabDice
-from stockman_lab.doors.images_port import FACTORY_URL
-from stockman_lab.doors.port import SELDOM
 from stockman_lab.images.blobs import Blobs
 from stockman_lab.pve.access.accounts import TokenChange, create_token
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.state import ROOT
+from stockman_lab.servers.images_port import FACTORY_URL
+from stockman_lab.servers.port import SELDOM
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.state import WorldState
 from stockman_lab.world.world import World
 
@@ -83,7 +83,7 @@ class Versions:
 
 @cache
 def _first_world(preset: str, pve: str) -> bytes:
-    world = preset_world(Wish(preset=preset, network=NETWORK, profile=pve, now=NOW))
+    world = preset_world(PresetOptions(preset=preset, network=NETWORK, profile=pve, now=NOW))
     for cluster in world.clusters.values():
         change = TokenChange(privsep=False)
         access = cluster.state.access

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 
 from stockman.app.runs.apply import ApplyOptions, execute_plan
 from stockman.engine.context import StopRequest
@@ -86,7 +86,7 @@ def test_f64_a_plan_is_refused_after_somebody_changed_what_it_touches(tmp_path: 
     async def meddled() -> list[str]:
         session = scene.session(Process())
         plan = (await session.plan()).plan
-        MemoryDoor(scene.world, "k8s").put("/nodes/neo/qemu/1031/config", memory=12288)
+        MemoryClient(scene.world, "k8s").put("/nodes/neo/qemu/1031/config", memory=12288)
         try:
             await execute_plan(session, plan, ApplyOptions(by="anna", stop=StopRequest()))
         except Exception as no:  # noqa: BLE001  # whatever it says

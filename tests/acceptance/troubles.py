@@ -7,9 +7,9 @@ from contextlib import suppress
 from dataclasses import dataclass
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.kube_port import memory_kubernetes
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.host_power import give_power, lose_power
+from stockman_lab.servers.kube_port import memory_kubernetes
+from stockman_lab.servers.memory import MemoryClient
 
 from stockman.kubernetes.objects import NODES, JsonPatch, ObjectRef
 from tests.acceptance.process import Call
@@ -50,7 +50,7 @@ def root_does(method: str, path: str, **params: object) -> Callable[[Scene], Non
     """Somebody else does something in Proxmox VE."""
 
     def arrange(scene: Scene) -> None:
-        MemoryDoor(scene.world, "k8s").call(method, path, **params)
+        MemoryClient(scene.world, "k8s").call(method, path, **params)
         scene.world.settle()
 
     return arrange
@@ -99,7 +99,7 @@ def torn_journal(scene: Scene) -> None:
 def switched_off(scene: Scene) -> None:
     """Somebody switches a VM off that hangs."""
     taken_back(scene)
-    MemoryDoor(scene.world, "k8s").post("/nodes/neo/qemu/1033/status/stop")
+    MemoryClient(scene.world, "k8s").post("/nodes/neo/qemu/1033/status/stop")
     scene.world.advance(120.0)
 
 
@@ -127,7 +127,7 @@ def wrong_image(scene: Scene) -> None:
 def made_anew(scene: Scene) -> None:
     """Somebody deletes a VM that has the wrong image, and the image."""
     taken_back(scene)
-    door = MemoryDoor(scene.world, "k8s")
+    door = MemoryClient(scene.world, "k8s")
     door.delete("/cluster/ha/resources/vm:1033")
     door.post("/nodes/neo/qemu/1033/status/stop")
     scene.world.settle()
@@ -139,7 +139,7 @@ def made_anew(scene: Scene) -> None:
 def _image_removed(scene: Scene) -> None:
     volumes = scene.world.clusters["k8s"].state.volumes
     name = next(str(one) for one in volumes if "nocloud" in str(one))
-    MemoryDoor(scene.world, "k8s").delete(f"/nodes/trinity/storage/cephfs/content/{name}")
+    MemoryClient(scene.world, "k8s").delete(f"/nodes/trinity/storage/cephfs/content/{name}")
     scene.world.settle()
 
 

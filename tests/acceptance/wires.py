@@ -8,13 +8,13 @@ from contextlib import aclosing, asynccontextmanager
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
-from stockman_lab.doors.images_port import WorldImagesWire
-from stockman_lab.doors.kube_calls import KubeCalls, NoCluster
-from stockman_lab.doors.talos_port import WorldTalosWire
 from stockman_lab.kube.api.messages import Request as KubeRequest
 from stockman_lab.kube.api.messages import Response, read_query
 from stockman_lab.pve.api.api import Api
 from stockman_lab.pve.api.call import ApiReply, ApiRequest, Later, Outcome, Upload
+from stockman_lab.servers.images_port import WorldImagesWire
+from stockman_lab.servers.kube_calls import KubeCalls, NoCluster
+from stockman_lab.servers.talos_port import WorldTalosWire
 from stockman_lab.talos.status import has_static_pods
 from stockman_lab.world.world import World
 

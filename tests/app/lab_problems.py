@@ -10,7 +10,7 @@ from stockman_lab.commands.runtime import problems
 from stockman_lab.commands.runtime.background import failed
 from stockman_lab.commands.runtime.connect import not_connected, unwritten
 from stockman_lab.commands.runtime.consoles import unknown_machine
-from stockman_lab.commands.runtime.directories import LabPlaces, running
+from stockman_lab.commands.runtime.directories import LabFiles, running
 from stockman_lab.commands.runtime.faults import Wanted, wanted_fault
 from stockman_lab.commands.runtime.power import unknown_host
 from stockman_lab.commands.runtime.remote import not_understood
@@ -44,7 +44,7 @@ def _misunderstood() -> Problem:
 
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
-    "lab.absent": lambda: refused(lambda: running(LabPlaces(state=STATE))),
+    "lab.absent": lambda: refused(lambda: running(LabFiles(state=STATE))),
     "lab.asked": _misunderstood,
     "lab.connect": lambda: not_connected(
         {
@@ -67,7 +67,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         lambda: wish("home", "127.66.0.0/16", "9.1", "max", Manners(stage="cluster"))
     ),
     "lab.staged": lambda: problems.not_staged(STATE).problem,
-    "lab.start": lambda: failed(LabPlaces(state=STATE), ""),
+    "lab.start": lambda: failed(LabFiles(state=STATE), ""),
     "lab.state": _damaged,
     "lab.talos": lambda: refused(
         lambda: wish(

@@ -5,10 +5,10 @@ from __future__ import annotations
 import asyncio
 from ipaddress import IPv4Network
 
-from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.doors.port import memory_proxmox
 from stockman_lab.pve.access.identity import Caller
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.servers.memory import MemoryClient
+from stockman_lab.servers.port import memory_proxmox
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.world import World
 
 from stockman.app.init.from_proxmox import ProxmoxProposal, ProxmoxSource, propose_files_with_client
@@ -24,12 +24,12 @@ ROOT: ProxmoxLogin = login_from_prompt("root@pam!look", "hunter2")
 
 
 def world(preset: str = "three-node", pve: str = "9.1") -> World:
-    return preset_world(Wish(preset=preset, network=NETWORK, profile=pve))
+    return preset_world(PresetOptions(preset=preset, network=NETWORK, profile=pve))
 
 
-def door(world: World) -> MemoryDoor:
+def door(world: World) -> MemoryClient:
     """Root, for meddling with a world."""
-    return MemoryDoor(world, next(iter(world.clusters)))
+    return MemoryClient(world, next(iter(world.clusters)))
 
 
 def errand(preset: str | None = None, network: NetworkOptions | None = None) -> ProxmoxSource:

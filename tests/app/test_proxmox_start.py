@@ -5,7 +5,7 @@ from dataclasses import replace
 from ipaddress import IPv4Address, IPv4Network
 
 import pytest
-from stockman_lab.doors.port import WorldClock, WorldWire
+from stockman_lab.servers.port import WorldClock, WorldWire
 
 from stockman.app.init.directory import DraftFiles
 from stockman.app.init.from_proxmox import (

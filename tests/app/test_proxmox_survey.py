@@ -5,7 +5,7 @@ from dataclasses import replace
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.port import WorldClock, WorldWire
+from stockman_lab.servers.port import WorldClock, WorldWire
 
 from stockman.app.init.proxmox_survey import free_vmids, survey_cluster
 from stockman.model.errors import Denied, Refused

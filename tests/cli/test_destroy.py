@@ -4,7 +4,7 @@ import json
 from pathlib import Path
 
 import pytest
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.testing.thread import ProxmoxLab
 
 from stockman.config.resolve import machine_uuid
@@ -24,7 +24,7 @@ def planned_workspace(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -
 
     def fill() -> None:
         world = proxmox_lab.world
-        root = MemoryDoor(world, next(iter(world.clusters)))
+        root = MemoryClient(world, next(iter(world.clusters)))
         root.done(
             root.post(
                 "/nodes/neo/qemu",
@@ -115,7 +115,7 @@ def test_a_disk_that_would_be_lost_stops_it_before_anything_is_gone(
     world = planned_workspace.lab.world
 
     def add() -> None:
-        root = MemoryDoor(world, next(iter(world.clusters)))
+        root = MemoryClient(world, next(iter(world.clusters)))
         root.put("/nodes/neo/qemu/1031/config", scsi5="ceph-vm-disks:7,serial=photos")
 
     planned_workspace.lab.run(add)

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 from stockman_lab.core.dice import Dice
-from stockman_lab.doors.manner import Manner
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.access.identity import Caller
+from stockman_lab.servers.memory import MemoryClient
+from stockman_lab.servers.options import ServingOptions
 from stockman_lab.testing.thread import LabThread
 
 from stockman.app.init.directory import InitContext
@@ -57,7 +57,7 @@ def single(tmp_path_factory: pytest.TempPathFactory, now: datetime) -> Made:
 @pytest.fixture
 def served(tmp_path: Path, single: Made, now: datetime) -> Iterator[Served]:
     scene = single.copy(tmp_path / "scene")
-    manner = Manner(port=0, talos_port=0, kube_port=0, images_port=0)
+    manner = ServingOptions(port=0, talos_port=0, kube_port=0, images_port=0)
     lab = LabThread(scene.world, tmp_path, now, manner=manner)
     proxmox = lab.start()
     talos = lab.talos(proxmox)
@@ -87,7 +87,7 @@ def test_drift_over_the_wire_names_author_and_correction(served: Served) -> None
     assert (nothing.status, nothing.out) == (0, ""), nothing.err
     world, cluster = served.scene.world, served.scene.cluster
     vmid, guest = next(iter(world.clusters[cluster].state.guests.items()))
-    root = MemoryDoor(world, cluster, caller=Caller("root@pam", "lab"))
+    root = MemoryClient(world, cluster, caller=Caller("root@pam", "lab"))
     change = f"/nodes/{guest.node}/qemu/{vmid}/config"
     served.lab.run(lambda: root.done(root.post(change, memory="9000")))
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.testing.thread import ProxmoxLab
 
 from stockman.app.proxmox import TOKEN_ID, TOKEN_SECRET
@@ -158,7 +158,7 @@ def test_a_user_with_a_password_may_look_too(proxmox_lab: ProxmoxLab, tmp_path: 
     lab = proxmox_lab
 
     def make() -> None:
-        root = MemoryDoor(lab.world, next(iter(lab.world.clusters)))
+        root = MemoryClient(lab.world, next(iter(lab.world.clusters)))
         root.post("/access/users", userid="ada@pve", password="hunter2-hunter2")
         root.put("/access/acl", path="/", roles="PVEAuditor", users="ada@pve")
 
@@ -175,7 +175,7 @@ def test_the_role_of_an_auditor_is_enough_and_less_is_named(
     proxmox_lab: ProxmoxLab, tmp_path: Path
 ) -> None:
     lab = proxmox_lab
-    root = MemoryDoor(lab.world, next(iter(lab.world.clusters)))
+    root = MemoryClient(lab.world, next(iter(lab.world.clusters)))
     lab.run(lambda: root.post("/access/users", userid="ada@pve"))
     token = lab.run(lambda: root.post("/access/users/ada@pve/token/look", privsep=0))
     assert isinstance(token, dict)

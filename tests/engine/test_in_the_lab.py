@@ -8,7 +8,7 @@ from datetime import timedelta
 
 import pytest
 from stockman_lab.core.faults import Effect
-from stockman_lab.doors.port import WorldClock
+from stockman_lab.servers.port import WorldClock
 
 from stockman.engine.executor import RunOutcome
 from stockman.engine.lifecycle import RunHome, start_run

@@ -10,10 +10,10 @@ from ipaddress import IPv4Network
 from pathlib import Path
 
 import yaml
-from stockman_lab.doors.kube_port import memory_kubernetes
 from stockman_lab.kube.clusters.clusters import KubernetesCluster
+from stockman_lab.servers.kube_port import memory_kubernetes
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 from stockman_lab.world.world import World
 
@@ -65,7 +65,7 @@ _WHO = ("-c", "user.name=Shepherd", "-c", "user.email=shepherd@example.org")
 
 @cache
 def _file(preset: str) -> bytes:
-    world = preset_world(Wish(preset, NETWORK))
+    world = preset_world(PresetOptions(preset, NETWORK))
     stage_cluster(world, Staging(preset=preset, network=NETWORK, network_plugin=False))
     return world_file(world.state)
 

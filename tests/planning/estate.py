@@ -8,12 +8,12 @@ from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from ipaddress import IPv4Network
 
-from stockman_lab.doors.images_port import memory_images
-from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.doors.port import SELDOM, WorldClock, WorldWire
 from stockman_lab.pve.access.identity import Caller
+from stockman_lab.servers.images_port import memory_images
+from stockman_lab.servers.memory import MemoryClient
+from stockman_lab.servers.port import SELDOM, WorldClock, WorldWire
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.world import World
 
 from stockman.config.load import load
@@ -117,7 +117,7 @@ class WorldTrial:
         if access.users[user].tokens[name].secret != secret.reveal():
             raise Denied(Problem(code="test", what="no", why="the secret is another", fix=""))
         door = ProxmoxClient(
-            WorldWire(MemoryDoor(self._world, first, caller=Caller(user, name))),
+            WorldWire(MemoryClient(self._world, first, caller=Caller(user, name))),
             WorldClock(self._world),
         )
         return {path: (await door.permissions(path)).get(path, frozenset()) for path in paths}
@@ -173,9 +173,9 @@ class Estate:
         return str(self.desired.proxmox[0].region)
 
     @property
-    def pve(self) -> MemoryDoor:
+    def pve(self) -> MemoryClient:
         """Root, for looking at the world and meddling with it."""
-        return MemoryDoor(self.world, next(iter(self.world.clusters)))
+        return MemoryClient(self.world, next(iter(self.world.clusters)))
 
     def ports(self, *, administrator: bool = True) -> Ports:
         """Doors; the one of stockman itself has no more rights than its token."""
@@ -198,7 +198,7 @@ class Estate:
         )
 
     def _door(self, cluster: str, caller: Caller | None) -> ProxmoxClient:
-        wire = WorldWire(MemoryDoor(self.world, cluster, caller=caller))
+        wire = WorldWire(MemoryClient(self.world, cluster, caller=caller))
         name = caller.authid if caller is not None else "root@pam"
         return ProxmoxClient(DeadlyWire(wire, self.trigger, name), self.clock, SELDOM)
 
@@ -301,7 +301,7 @@ def _desired(texts: tuple[tuple[str, str], ...]) -> Desired:
 
 @cache
 def _world(preset: str, pve: str) -> bytes:
-    world = preset_world(Wish(preset=preset, network=NETWORK, profile=pve))
+    world = preset_world(PresetOptions(preset=preset, network=NETWORK, profile=pve))
     _register(world, preset)
     return world_file(world.state)
 

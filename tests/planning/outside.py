@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import urlsplit
 
-from stockman_lab.doors.images_face import WorldImages
 from stockman_lab.http.messages import Request, Response
 from stockman_lab.images.fetching import Fetched, FetchFailed, QueryFailed
+from stockman_lab.servers.images_handler import WorldImages
 from stockman_lab.world.world import World
 
 _OK = 200

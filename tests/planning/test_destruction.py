@@ -1,7 +1,7 @@
 """The end of a cluster: everything that is its own goes, and nothing else."""
 
 import pytest
-from stockman_lab.doors.port import WorldClock
+from stockman_lab.servers.port import WorldClock
 
 from stockman.model.names import Datastore, HostName
 from stockman.model.problem import Problems

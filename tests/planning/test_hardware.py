@@ -4,8 +4,8 @@ from collections.abc import Callable
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.port import WorldClock
 from stockman_lab.pve.host_power import give_power, lose_power
+from stockman_lab.servers.port import WorldClock
 from stockman_lab.world.devices import pci_device, usb_device
 from stockman_lab.world.world import World
 

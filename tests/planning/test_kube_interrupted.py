@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 
 import pytest
-from stockman_lab.doors.kube_port import memory_kubernetes
+from stockman_lab.servers.kube_port import memory_kubernetes
 
 from stockman.planning.change import ChangeKind
 from stockman.steps.kubernetes.objects import ROLE_BINDINGS, apply_object, with_owner_labels

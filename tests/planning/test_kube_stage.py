@@ -7,7 +7,7 @@ from dataclasses import replace
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.kube_port import memory_kubernetes
+from stockman_lab.servers.kube_port import memory_kubernetes
 
 from stockman.engine.observe.kubernetes import KubernetesQuery, observe_kubernetes
 from stockman.kubernetes.objects import (

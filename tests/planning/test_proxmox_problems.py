@@ -4,9 +4,9 @@ from dataclasses import replace
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.port import WorldClock
 from stockman_lab.pve.host import Pool
 from stockman_lab.pve.host_power import lose_power
+from stockman_lab.servers.port import WorldClock
 
 from stockman.model.errors import Refused, Rejected
 from stockman.model.names import Datastore, HostName, Vmid

@@ -6,8 +6,8 @@ from collections import Counter
 from collections.abc import Mapping
 
 import pytest
-from stockman_lab.doors.port import WorldClock
 from stockman_lab.pve.host_power import give_power, lose_power
+from stockman_lab.servers.port import WorldClock
 
 from stockman.engine.context import RunSettings, StopRequest
 from stockman.engine.executor import RunOutcome

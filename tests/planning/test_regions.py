@@ -3,7 +3,7 @@
 from ipaddress import IPv4Network
 
 import pytest
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 
 from stockman.model.problem import Problems
 from stockman.planning.access.rotation import plan_rotation
@@ -34,7 +34,7 @@ proxmox:
 def estate() -> Estate:
     """Two machines in one region, and one in another of an older version."""
     made = Estate("three-node")
-    wish = Wish(preset="three-node", network=IPv4Network("127.67.0.0/16"), profile="8.4")
+    wish = PresetOptions(preset="three-node", network=IPv4Network("127.67.0.0/16"), profile="8.4")
     (state,) = preset_world(wish).state.clusters.values()
     state.name = "west"
     made.world.add_cluster(state)

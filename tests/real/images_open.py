@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from threading import Thread
 
-from stockman_lab.doors.pace import Pace
-from stockman_lab.doors.service_doors import ImagesDoor
+from stockman_lab.servers.pace import Pace
+from stockman_lab.servers.services import ImagesServer
 from stockman_lab.world.world import World
 
 ADDRESS = "127.0.0.1"
@@ -22,8 +22,8 @@ def serve_images(world: World) -> Iterator[str]:
     thread = Thread(target=loop.run_forever)
     thread.start()
 
-    async def opened() -> tuple[ImagesDoor, int]:
-        door = ImagesDoor(world, Pace(world, None))
+    async def opened() -> tuple[ImagesServer, int]:
+        door = ImagesServer(world, Pace(world, None))
         return door, await door.start(ADDRESS, 0)
 
     try:

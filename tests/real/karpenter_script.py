@@ -21,7 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 
 from tests.real.kube_served import Kubectl, kubectl_on_lab
 
@@ -102,7 +102,7 @@ def _loopback_up() -> None:
 
 def _make_template(served: Kubectl) -> None:
     (name,) = served.lab.world.clusters
-    door = MemoryDoor(served.lab.world, name)
+    door = MemoryClient(served.lab.world, name)
     wanted = {"scsi0": f"{STORAGE}:4", "net0": "virtio,bridge=vmbr0"}
     assert door.done(door.post(f"/nodes/{HOST}/qemu", vmid=TEMPLATE, name="wool", **wanted)) == "OK"
     assert door.done(door.post(f"/nodes/{HOST}/qemu/{TEMPLATE}/template")) == "OK"

@@ -11,7 +11,7 @@ from pathlib import Path
 from subprocess import CompletedProcess, run
 
 from stockman_lab.testing.thread import LabThread, ProxmoxLab, TalosPorts
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 
 TALOS = "1.13.9"
@@ -54,7 +54,7 @@ def kubectl_on_lab(
 ) -> Iterator[Kubectl]:
     """A cluster that is up, on addresses of its own and free ports."""
     now = datetime.now(UTC)  # noqa: TID251  # the program verifies certificates by it
-    wished = Wish(preset, IPv4Network(network), now=now.timestamp() - _EARLIER)
+    wished = PresetOptions(preset, IPv4Network(network), now=now.timestamp() - _EARLIER)
     world = preset_world(wished)
     staging = Staging(preset=preset, network=wished.network, talos_version=TALOS, flux=flux)
     stage_cluster(world, staging)

@@ -10,8 +10,8 @@ from contextlib import contextmanager
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from stockman_lab.doors.pace import Pace
-from stockman_lab.doors.talos_face import TalosFace
+from stockman_lab.servers.pace import Pace
+from stockman_lab.servers.talos_servers import TalosServers
 from stockman_lab.talos.api.call import Call
 from stockman_lab.talos.api.registry import Methods
 from stockman_lab.talos.methods import state
@@ -49,11 +49,11 @@ def served_land(land: HandMadeLand, scratch: Path) -> Iterator[Asked]:
         machine.today = today
     loop = asyncio.new_event_loop()
     ready, ending = threading.Event(), asyncio.Event()
-    faces: list[TalosFace] = []
+    faces: list[TalosServers] = []
 
     async def serve() -> None:
         pace = Pace(World.new(), None)
-        faces.append(TalosFace(land, pace, scratch, methods=resource_methods()))
+        faces.append(TalosServers(land, pace, scratch, methods=resource_methods()))
         faces[0].reconcile()
         ready.set()
         await ending.wait()

@@ -17,9 +17,9 @@ from itertools import groupby
 from pathlib import Path
 from subprocess import CompletedProcess, run
 
-from stockman_lab.doors.talos_clients import talosconfig_of
+from stockman_lab.servers.talos_clients import talosconfig_of
 from stockman_lab.testing.thread import LabThread, ProxmoxLab
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 
 GOLDEN = Path(__file__).parent / "golden" / "talosctl"
@@ -77,7 +77,7 @@ class Reads:
 def reading(scratch: Path, program: Path, version: str, network: str) -> Iterator[Reads]:
     """A cluster of a version that is up, on addresses of its own."""
     now = datetime.now(UTC)  # noqa: TID251  # the programs verify certificates by it
-    wished = Wish(PRESET, IPv4Network(network), now=now.timestamp() - _EARLIER)
+    wished = PresetOptions(PRESET, IPv4Network(network), now=now.timestamp() - _EARLIER)
     world = preset_world(wished)
     stage_cluster(
         world,

@@ -9,10 +9,10 @@ from ipaddress import IPv4Network
 from pathlib import Path
 from subprocess import CompletedProcess, run
 
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.factory import assets, names
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.testing.thread import LabThread, ProxmoxLab
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 
 from lab.tests.machines import put_file
 from tests.cli.running import REAL, Ran, ran
@@ -40,8 +40,10 @@ hostname: cp-1
 @contextmanager
 def empty_lab(scratch: Path) -> Iterator[ProxmoxLab]:
     """A host without a VM, and with an image of Talos."""
-    world = preset_world(Wish("single", IPv4Network("127.84.0.0/16"), now=now().timestamp() // 1))
-    door = MemoryDoor(world, next(iter(world.clusters)))
+    world = preset_world(
+        PresetOptions("single", IPv4Network("127.84.0.0/16"), now=now().timestamp() // 1)
+    )
+    door = MemoryClient(world, next(iter(world.clusters)))
     asset = names.asset("nocloud-amd64.qcow2")
     order = assets.order(world.factory, EMPTY, f"v{VERSION}", asset)
     content = assets.content_of(world.factory, order)

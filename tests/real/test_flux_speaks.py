@@ -11,7 +11,7 @@ from subprocess import run
 
 import pytest
 from stockman_lab.testing.thread import LabThread, TalosPorts
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 
 from tests.contract.repo.doors import git
@@ -92,7 +92,7 @@ def _deployment(name: str) -> dict[str, object]:
 def flock(tmp_path: Path, real_tool: RealTool) -> Iterator[Flock]:
     made = Flock(tmp_path, real_tool)
     now = datetime.now(UTC)  # noqa: TID251  # the programs verify certificates by it
-    wished = Wish("single", IPv4Network("127.93.0.0/16"), now=now.timestamp() - _EARLIER)
+    wished = PresetOptions("single", IPv4Network("127.93.0.0/16"), now=now.timestamp() - _EARLIER)
     world = preset_world(wished)
     world.state.repositories[_URL] = str(tmp_path / "bare.git")
     network = wished.network

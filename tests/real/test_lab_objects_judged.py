@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from stockman_lab.doors.pace import Pace
-from stockman_lab.doors.service_doors import ObjectsDoor
 from stockman_lab.objects.state import first_key
+from stockman_lab.servers.pace import Pace
+from stockman_lab.servers.services import ObjectsServer
 from stockman_lab.world.world import World
 
 from lab.tests.objects.signing import Signer
@@ -44,7 +44,7 @@ def answers_of_the_lab() -> dict[str, Said]:
     async def told() -> dict[str, Said]:
         world = World.new()
         key = first_key(world.state.objects, world.state.dice.seed)
-        door = ObjectsDoor(world, Pace(world, None), now)
+        door = ObjectsServer(world, Pace(world, None), now)
         port = await door.start("127.0.0.1", 0)
         try:
             url = f"http://127.0.0.1:{port}"

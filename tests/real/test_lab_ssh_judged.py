@@ -7,7 +7,7 @@ import shutil
 from pathlib import Path
 
 import pytest
-from stockman_lab.doors.serving import Serving
+from stockman_lab.servers.serving import Serving
 
 from lab.tests.ssh.doors import place, served
 from lab.tests.worlds import NAME

@@ -9,10 +9,10 @@ from pathlib import Path
 
 import pytest
 from stockman_lab.core.saved import plain
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.images.system_archive import system_archive
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.pve.schema.schema import PROFILES
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.testing.thread import ProxmoxLab
 
 from lab.tests.machines import put_file
@@ -112,7 +112,7 @@ def bench(request: pytest.FixtureRequest, tmp_path: Path, real_tool: RealTool) -
 
 def test_what_is_made_is_what_was_asked_for_and_goes_without_a_trace(bench: Bench) -> None:
     world = bench.lab.world
-    put_file(MemoryDoor(world, bench.cluster.name), f"vztmpl/{TEMPLATE}", SYSTEM, host="pve3")
+    put_file(MemoryClient(world, bench.cluster.name), f"vztmpl/{TEMPLATE}", SYSTEM, host="pve3")
     before = _lasting(bench.cluster)
 
     bench.tofu.apply()
@@ -155,7 +155,7 @@ def test_what_is_made_is_what_was_asked_for_and_goes_without_a_trace(bench: Benc
 def _made_by_hand(bench: Bench) -> None:
     """A machine and a container that somebody makes without OpenTofu, and starts."""
     lab = bench.lab
-    door = MemoryDoor(lab.world, bench.cluster.name)
+    door = MemoryClient(lab.world, bench.cluster.name)
 
     def done(path: str, **values: object) -> None:
         upid = lab.run(lambda: door.post(path, **values))

@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 import yaml
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.schema.schema import PROFILES
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.testing.thread import ProxmoxLab
 
 from lab.tests.worlds import NAME
@@ -52,7 +52,7 @@ def test_a_volume_lives_and_dies(tmp_path: Path, real_tool: RealTool, profile: s
 
 
 def _running_machine(lab: ProxmoxLab) -> None:
-    door = MemoryDoor(lab.world, NAME)
+    door = MemoryClient(lab.world, NAME)
     upid = door.post(
         "/nodes/pve1/qemu",
         vmid=MACHINE,

@@ -16,8 +16,8 @@ from pathlib import Path
 from subprocess import CompletedProcess, run
 
 import pytest
-from stockman_lab.doors.pace import Pace
-from stockman_lab.doors.talos_face import TalosFace
+from stockman_lab.servers.pace import Pace
+from stockman_lab.servers.talos_servers import TalosServers
 from stockman_lab.world.world import World
 
 from lab.tests.talos.api.pretended import (
@@ -64,7 +64,7 @@ def served(scratch: Path) -> Iterator[None]:
     ready, ending = threading.Event(), asyncio.Event()
 
     async def serve() -> None:
-        face = TalosFace(
+        face = TalosServers(
             PretendedLand(*machines()), Pace(World.new(), None), scratch, methods=few_methods()
         )
         face.reconcile()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import UTC, datetime
 from typing import Any
 
-from stockman_lab.doors.kube_port import memory_kubernetes
+from stockman_lab.servers.kube_port import memory_kubernetes
 
 from lab.tests.kube.helm.installing import Installing
 from stockman.model.secret import Secret

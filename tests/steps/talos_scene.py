@@ -12,12 +12,12 @@ from ipaddress import IPv4Network
 from typing import TypeVar, cast
 
 from stockman_lab.core.dice import Dice
-from stockman_lab.doors.port import WorldClock
-from stockman_lab.doors.talos_port import memory_talos
 from stockman_lab.pve.guest_power import start
+from stockman_lab.servers.port import WorldClock
+from stockman_lab.servers.talos_port import memory_talos
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staged, Staging, bring_up, stage_files
 from stockman_lab.world.world import World
 
@@ -279,7 +279,7 @@ def told(story: Coroutine[object, object, T]) -> T:
 @cache
 def _made(preset: str, version: str, up: bool) -> tuple[bytes, Staged]:
     known = "three-node" if preset == MIXED else preset
-    world = preset_world(Wish(known, NETWORK))
+    world = preset_world(PresetOptions(known, NETWORK))
     wanted = Staging(
         preset=known,
         network=NETWORK,

@@ -6,7 +6,7 @@ from dataclasses import replace
 from functools import cache
 
 import pytest
-from stockman_lab.doors.port import memory_proxmox
+from stockman_lab.servers.port import memory_proxmox
 
 from stockman.model.errors import Refused
 from stockman.steps.base import GateAnswer

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
-from stockman_lab.doors.kube_port import memory_kubernetes
+from stockman_lab.servers.kube_port import memory_kubernetes
 
 from lab.tests.kube.helm.installing import Installing
 from stockman.steps.base import Action

@@ -8,7 +8,7 @@ from uuid import UUID
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.port import memory_proxmox
+from stockman_lab.servers.port import memory_proxmox
 
 from stockman.model.desired import Desired
 from stockman.model.errors import Refused

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 from stockman_lab.commands.control import _EFFECTS, _POINTS
-from stockman_lab.commands.runtime.directories import LabPlaces
+from stockman_lab.commands.runtime.directories import LabFiles
 from stockman_lab.core.faults import Effect, Point
 
 from lab.tests.commands.runtime.test_serve import environment, running_lab, wanted
@@ -22,7 +22,7 @@ Fault = Callable[..., Ran]
 @pytest.fixture
 def fault(tmp_path: Path) -> Iterator[Fault]:
     """Runs `stockman lab fault` on a lab of its own."""
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     with running_lab(files, wanted(preset="three-node")):
         yield lambda *words: ran_inside("lab", "fault", *words, "--state", str(files.state))
 
@@ -73,7 +73,7 @@ def test_a_fault_that_is_not_there_cannot_be_taken_back(fault: Fault) -> None:
 
 
 def test_coverage_is_that_of_the_lab_that_is_named(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     with running_lab(files, replace(wanted(), profile="8.4")):
         texts = ("lab", "coverage", "--state", str(files.state), "-o", "json")
         named = json.loads(ran_inside(*texts).out)["data"]["profile"]
@@ -87,7 +87,7 @@ def test_reads_over_the_wire_are_lied_about(tmp_path: Path) -> None:
     from http.client import HTTPSConnection
     from urllib.parse import urlsplit
 
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     with running_lab(files, wanted()):
         result = environment(files)
         where = urlsplit(result["PROXMOX_VE_ENDPOINT"])

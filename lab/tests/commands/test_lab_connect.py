@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 from stockman_lab.commands.completion import complete_lab_hosts
-from stockman_lab.commands.runtime.directories import LabPlaces
+from stockman_lab.commands.runtime.directories import LabFiles
 
 from lab.tests.commands.runtime.test_serve import running_lab, wanted
 from stockman.cli.group import Program
@@ -26,7 +26,7 @@ def lab(tmp_path: Path) -> Iterator[Lab]:
     """Runs a command of `stockman lab` in a directory with the files of a preset."""
     for name, text in render_preset("three-node").items():
         (tmp_path / name).write_text(text)
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     with running_lab(files, wanted(preset="three-node")):
         yield lambda *words: ran_inside(
             "-C", str(tmp_path), "lab", *words, "--state", str(files.state)

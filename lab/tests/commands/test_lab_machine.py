@@ -9,7 +9,7 @@ from pathlib import Path
 import click
 import pytest
 from stockman_lab.commands.completion import complete_lab_machines
-from stockman_lab.commands.runtime.directories import LabPlaces
+from stockman_lab.commands.runtime.directories import LabFiles
 
 from lab.tests.commands.runtime.clusters import running_cluster
 from stockman.cli.group import Program
@@ -22,13 +22,13 @@ Lab = Callable[..., Ran]
 
 
 @pytest.fixture(scope="module")
-def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabPlaces]:
+def cluster(tmp_path_factory: pytest.TempPathFactory) -> Iterator[LabFiles]:
     with running_cluster(tmp_path_factory.mktemp("cluster")) as files:
         yield files
 
 
 @pytest.fixture
-def lab(cluster: LabPlaces) -> Lab:
+def lab(cluster: LabFiles) -> Lab:
     """Runs a command of `stockman lab` on a lab with one machine."""
     return lambda *words: ran_inside("lab", *words, "--state", str(cluster.state))
 
@@ -71,7 +71,7 @@ def test_options_that_do_not_go_together_are_refused(lab: Lab, texts: tuple[str,
     assert lab("machine", *texts).status == 64
 
 
-def test_names_of_machines_are_completed(cluster: LabPlaces) -> None:
+def test_names_of_machines_are_completed(cluster: LabFiles) -> None:
     context = click.Context(Program(COMMANDS))
     context.params["state"] = str(cluster.state)
     argument = click.Argument(["name"])

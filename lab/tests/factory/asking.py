@@ -7,10 +7,10 @@ from dataclasses import dataclass, field
 
 from stockman_lab.core.dice import Dice
 from stockman_lab.core.faults import Effect, Fault, Faults, Point
-from stockman_lab.factory.face import FactoryFace
+from stockman_lab.factory.handler import FactoryHandler
 from stockman_lab.factory.schematics import post_schematic
 from stockman_lab.factory.state import EMPTY_ID, FactoryState
-from stockman_lab.http.faulty import Told
+from stockman_lab.http.faulty import DelayedOutcome
 from stockman_lab.http.messages import Request, Response
 
 from stockman.talos.schematic import ImageSchematic
@@ -27,7 +27,7 @@ class Factory:
     faults: Faults = field(default_factory=Faults)
 
     def __post_init__(self) -> None:
-        self.face = FactoryFace(self.state, self.faults, lambda: NOW, Dice(1).random_bytes)
+        self.face = FactoryHandler(self.state, self.faults, lambda: NOW, Dice(1).random_bytes)
 
     def let(self, effect: Effect, **more: object) -> None:
         self.faults.add(Fault(Point.FACTORY, effect, **more))  # type: ignore[arg-type]
@@ -35,7 +35,9 @@ class Factory:
     def knows(self, schematic: ImageSchematic) -> str:
         return post_schematic(self.state, schematic)
 
-    def told(self, target: str, method: str = "GET", body: bytes = b"", **headers: str) -> Told:
+    def told(
+        self, target: str, method: str = "GET", body: bytes = b"", **headers: str
+    ) -> DelayedOutcome:
         named = {"host": HOST, **{name.replace("_", "-"): text for name, text in headers.items()}}
         return self.face.answer(Request(method, target, named, body, "127.0.0.1", False))
 

@@ -1,47 +1,52 @@
 """Names of files that the factory makes."""
 
 import pytest
-from stockman_lab.factory.names import Asset, Kind, asset
+from stockman_lab.factory.names import Asset, AssetKind, asset
 from stockman_lab.factory.refusals import FactoryRefusal
 
 
 @pytest.mark.parametrize(
     ("name", "wanted"),
     [
-        ("kernel-amd64", Asset(kind=Kind.KERNEL, architecture="amd64")),
-        ("kernel-x86_64", Asset(kind=Kind.KERNEL, architecture="amd64")),
-        ("initramfs-arm64.xz", Asset(kind=Kind.INITRAMFS, architecture="arm64")),
+        ("kernel-amd64", Asset(kind=AssetKind.KERNEL, architecture="amd64")),
+        ("kernel-x86_64", Asset(kind=AssetKind.KERNEL, architecture="amd64")),
+        ("initramfs-arm64.xz", Asset(kind=AssetKind.INITRAMFS, architecture="arm64")),
         (
             "cmdline-nocloud-amd64-secureboot",
             Asset(
-                kind=Kind.COMMAND_LINE, platform="nocloud", architecture="amd64", secure_boot=True
+                kind=AssetKind.COMMAND_LINE,
+                platform="nocloud",
+                architecture="amd64",
+                secure_boot=True,
             ),
         ),
-        ("metal-amd64.iso", Asset(kind=Kind.ISO, architecture="amd64")),
+        ("metal-amd64.iso", Asset(kind=AssetKind.ISO, architecture="amd64")),
         (
             "metal-arm64-secureboot-uki.efi",
-            Asset(kind=Kind.UKI, architecture="arm64", secure_boot=True),
+            Asset(kind=AssetKind.UKI, architecture="arm64", secure_boot=True),
         ),
-        ("installer-amd64.tar", Asset(kind=Kind.INSTALLER, architecture="amd64")),
+        ("installer-amd64.tar", Asset(kind=AssetKind.INSTALLER, architecture="amd64")),
         (
             "nocloud-installer-arm64-secureboot.tar",
-            Asset(kind=Kind.INSTALLER, platform="nocloud", architecture="arm64", secure_boot=True),
+            Asset(
+                kind=AssetKind.INSTALLER, platform="nocloud", architecture="arm64", secure_boot=True
+            ),
         ),
         (
             "nocloud-amd64.raw.xz",
             Asset(
-                kind=Kind.DISK,
+                kind=AssetKind.DISK,
                 platform="nocloud",
                 architecture="amd64",
                 form="raw",
                 compression="xz",
             ),
         ),
-        ("metal-amd64.qcow2", Asset(kind=Kind.DISK, architecture="amd64", form="qcow2")),
+        ("metal-amd64.qcow2", Asset(kind=AssetKind.DISK, architecture="amd64", form="qcow2")),
         (
             "digital-ocean-amd64.raw.gz",
             Asset(
-                kind=Kind.DISK,
+                kind=AssetKind.DISK,
                 platform="digital-ocean",
                 architecture="amd64",
                 form="raw",

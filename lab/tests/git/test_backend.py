@@ -7,9 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from stockman_lab.doors.service_doors import GitDoor
 from stockman_lab.git.backend import GitBackend, prepare
 from stockman_lab.http.messages import Request
+from stockman_lab.servers.services import GitServer
 
 from tests.contract.repo.doors import git
 
@@ -18,7 +18,7 @@ URL = "https://git.test/flock/home.git"
 
 def served(root: Path, story: Callable[[str], object]) -> None:
     async def told() -> None:
-        git_door = GitDoor({URL: str(root)}, lambda: 0.0)
+        git_door = GitServer({URL: str(root)}, lambda: 0.0)
         port = await git_door.start("127.0.0.1", 0)
         try:
             url = f"http://127.0.0.1:{port}/git.test/flock/home.git"

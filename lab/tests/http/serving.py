@@ -19,8 +19,8 @@ from stockman_lab.authority.making import (
     server_context,
 )
 from stockman_lab.authority.state import Authority, Certificate
-from stockman_lab.http.house import House
 from stockman_lab.http.messages import JSON, Handler, Request, Response
+from stockman_lab.http.rules import ServerRules
 from stockman_lab.http.server import HttpServer
 
 from stockman.adapters.system import SystemClock
@@ -117,7 +117,9 @@ def answer(request: Request) -> Response:
 
 @contextmanager
 def running(
-    handler: Handler = answer, house: House | None = None, context: ssl.SSLContext | None = None
+    handler: Handler = answer,
+    house: ServerRules | None = None,
+    context: ssl.SSLContext | None = None,
 ) -> Iterator[Running]:
     """A server on a port of its own; a trace of it fails the test."""
     loop = asyncio.new_event_loop()

@@ -7,8 +7,8 @@ from pathlib import Path
 
 import httpx2
 import pytest
-from stockman_lab.http.house import House
 from stockman_lab.http.messages import JSON, Request, Response
+from stockman_lab.http.rules import ServerRules
 
 from lab.tests.http.serving import ADDRESS, authority, encrypted, running, trusting
 from lab.tests.http.test_uploading import is_upload, kept
@@ -63,7 +63,7 @@ def test_httpx_reads_compressed_answers_and_reasons() -> None:
 
 def test_httpx_uploads_a_file(tmp_path: Path) -> None:
     with (
-        running(kept, House(is_upload=is_upload, spool=tmp_path), encrypted()) as lab,
+        running(kept, ServerRules(is_upload=is_upload, spool=tmp_path), encrypted()) as lab,
         httpx2.Client(base_url=f"https://{ADDRESS}:{lab.port}", verify=trusting()) as client,
     ):
         answer = client.post(
@@ -76,7 +76,7 @@ def test_httpx_uploads_a_file(tmp_path: Path) -> None:
 def test_requests_uploads_a_file_and_follows_to_the_encrypted_door(ca: Path) -> None:
     requests = pytest.importorskip("requests")
 
-    with running(kept, House(is_upload=is_upload), encrypted()) as lab:
+    with running(kept, ServerRules(is_upload=is_upload), encrypted()) as lab:
         answer = requests.post(
             f"http://{ADDRESS}:{lab.port}/upload",
             data={"content": "iso"},

@@ -2,7 +2,7 @@
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.http.faulty import damaged, told
+from stockman_lab.http.faulty import damaged, outcome_under
 from stockman_lab.http.messages import Cut, Hang, Response
 
 
@@ -36,14 +36,14 @@ def fault(effect: Effect, **more: object) -> Fault:
 def test_an_effect_does_the_thing_or_not(effect: Effect, outcome: type, times: int) -> None:
     make = Counted()
 
-    result = told(fault(effect), make)
+    result = outcome_under(fault(effect), make)
 
     assert (type(result.outcome), make.times) == (outcome, times)
     assert result.is_refused is (effect is Effect.KILL)
 
 
 def test_a_refusal_says_when_to_come_again() -> None:
-    outcome = told(fault(Effect.FAIL, status=429, seconds=12.5), Counted()).outcome
+    outcome = outcome_under(fault(Effect.FAIL, status=429, seconds=12.5), Counted()).outcome
 
     assert isinstance(outcome, Response)
     assert (outcome.status, outcome.headers["Retry-After"]) == (429, "12")
@@ -51,12 +51,12 @@ def test_a_refusal_says_when_to_come_again() -> None:
 
 
 def test_a_delay_is_told() -> None:
-    assert told(fault(Effect.DELAY, seconds=5), Counted()).seconds == 5
-    assert told(None, Counted()).seconds == 0
+    assert outcome_under(fault(Effect.DELAY, seconds=5), Counted()).seconds == 5
+    assert outcome_under(None, Counted()).seconds == 0
 
 
 def test_a_truncated_answer_announces_all_of_it() -> None:
-    outcome = told(fault(Effect.CORRUPT, message="truncated"), Counted()).outcome
+    outcome = outcome_under(fault(Effect.CORRUPT, message="truncated"), Counted()).outcome
 
     assert isinstance(outcome, Response)
     assert (outcome.body, outcome.headers["Content-Length"], outcome.close) == (

@@ -2,12 +2,12 @@
 
 import httpx2
 import pytest
-from stockman_lab.http.go_style import go_house, text_error
+from stockman_lab.http.go_style import go_rules, text_error
 from stockman_lab.http.messages import Request, Response
 
 from lab.tests.http.serving import ADDRESS, DATE, Running, one_answer, running
 
-HOUSE = go_house(body_bytes=1000)
+HOUSE = go_rules(body_bytes=1000)
 
 
 def answer(request: Request) -> Response:

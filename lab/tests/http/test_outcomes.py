@@ -5,8 +5,8 @@ import socket
 from collections.abc import Awaitable
 
 import pytest
-from stockman_lab.http.house import House
 from stockman_lab.http.messages import JSON, Cut, Hang, Outcome, Request, Response
+from stockman_lab.http.rules import ServerRules
 
 from lab.tests.http.serving import answer, rest, running
 from lab.tests.http.test_connection import GET, LAST, request
@@ -83,7 +83,7 @@ def test_who_may_not_pass_is_told_before_the_body_is_read() -> None:
     def nobody(request: Request) -> Awaitable[Outcome]:
         return later()
 
-    with running(house=House(admit=nobody)) as lab:
+    with running(house=ServerRules(admit=nobody)) as lab:
         heard = lab.talk(request("POST /", "Content-Length: 99999999"))
 
     assert heard.startswith(b"HTTP/1.1 401 No ticket\r\n")

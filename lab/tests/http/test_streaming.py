@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable
 
-from stockman_lab.http.go_style import go_house
+from stockman_lab.http.go_style import go_rules
 from stockman_lab.http.messages import Outcome, Request, Response, Stream
 from stockman_lab.http.server import HttpServer
 
@@ -42,7 +42,7 @@ async def served(tap: Tap, *, is_cut: bool = False) -> tuple[HttpServer, int]:
             return Response(200, body=b"plain")
         return Stream(tap.pieces(), Response(200), is_cut)
 
-    server = HttpServer(handler, lambda: 0.0, go_house(body_bytes=1 << 20))
+    server = HttpServer(handler, lambda: 0.0, go_rules(body_bytes=1 << 20))
     return server, await server.start("127.0.0.1", 0)
 
 
@@ -141,7 +141,7 @@ def test_a_client_that_does_not_read_is_given_up() -> None:
             return Stream(tap.pieces(), Response(200))
 
         timers = Clockwork()
-        rules = go_house(body_bytes=1 << 20, patience=5.0)
+        rules = go_rules(body_bytes=1 << 20, patience=5.0)
         server = HttpServer(handler, lambda: 0.0, rules, timers)
         port = await server.start("127.0.0.1", 0)
         reader, writer = await asyncio.open_connection("127.0.0.1", port, limit=1 << 16)

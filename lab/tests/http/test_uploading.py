@@ -3,8 +3,8 @@
 from pathlib import Path
 
 import pytest
-from stockman_lab.http.house import House
 from stockman_lab.http.messages import Outcome, Request, Response
+from stockman_lab.http.rules import ServerRules
 
 from lab.tests.http.forms import BOUNDARY, END, field, file
 from lab.tests.http.serving import rest, running
@@ -36,7 +36,7 @@ def posted(form: bytes, kind: str = KIND, length: int | None = None) -> bytes:
 def test_a_file_larger_than_any_body_is_taken(tmp_path: Path) -> None:
     form = field("content", "iso") + file(b"ISO9" * 500_000) + END
 
-    with running(kept, House(is_upload=is_upload, spool=tmp_path)) as lab:
+    with running(kept, ServerRules(is_upload=is_upload, spool=tmp_path)) as lab:
         heard = lab.talk(posted(form))
 
     assert heard.startswith(b"HTTP/1.1 200 OK\r\n")
@@ -51,7 +51,7 @@ def test_a_file_that_was_moved_away_is_left_alone(tmp_path: Path) -> None:
         request.upload.path.rename(tmp_path / "kept")
         return Response()
 
-    with running(moving, House(is_upload=is_upload, spool=tmp_path)) as lab:
+    with running(moving, ServerRules(is_upload=is_upload, spool=tmp_path)) as lab:
         lab.talk(posted(file(b"x") + END))
 
     assert [(path.name, path.read_bytes()) for path in tmp_path.iterdir()] == [("kept", b"x")]
@@ -67,7 +67,7 @@ def test_a_file_that_was_moved_away_is_left_alone(tmp_path: Path) -> None:
     ],
 )
 def test_a_broken_form_is_refused_and_forgotten(form: bytes, status: str, tmp_path: Path) -> None:
-    with running(kept, House(is_upload=is_upload, spool=tmp_path)) as lab:
+    with running(kept, ServerRules(is_upload=is_upload, spool=tmp_path)) as lab:
         heard = lab.talk(posted(form))
 
     assert heard.startswith(f"HTTP/1.1 {status}".encode())
@@ -75,7 +75,7 @@ def test_a_broken_form_is_refused_and_forgotten(form: bytes, status: str, tmp_pa
 
 
 def test_a_client_that_leaves_in_the_middle_leaves_nothing_behind(tmp_path: Path) -> None:
-    with running(kept, House(is_upload=is_upload, spool=tmp_path)) as lab:
+    with running(kept, ServerRules(is_upload=is_upload, spool=tmp_path)) as lab:
         with lab.connect() as line:
             line.sendall(posted(file(b"x" * 100_000), length=200_000))
             lab.wait_until(lambda server: any(tmp_path.iterdir()))
@@ -88,7 +88,10 @@ def test_a_client_that_leaves_in_the_middle_leaves_nothing_behind(tmp_path: Path
     "kind", ["multipart/form-data", "application/json", "multipart/mixed; boundary=a"]
 )
 def test_an_upload_of_another_type_is_left_without_an_answer(kind: str, tmp_path: Path) -> None:
-    with running(kept, House(is_upload=is_upload, spool=tmp_path)) as lab, lab.connect() as line:
+    with (
+        running(kept, ServerRules(is_upload=is_upload, spool=tmp_path)) as lab,
+        lab.connect() as line,
+    ):
         line.sendall(posted(b"x", kind))
         lab.talk(b"\x00\n")
         lab.pass_time(5)

@@ -7,9 +7,9 @@ from datetime import UTC, datetime
 from typing import Any
 
 from stockman_lab.core.dice import Dice
-from stockman_lab.doors.kube_calls import Answer, KubeCalls
-from stockman_lab.doors.kube_certificates import authority_of
 from stockman_lab.kube.api.messages import Request
+from stockman_lab.servers.kube_calls import Answer, KubeCalls
+from stockman_lab.servers.kube_certificates import authority_of
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.world import World
 

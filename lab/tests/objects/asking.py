@@ -7,10 +7,10 @@ from datetime import UTC, datetime
 from xml.etree import ElementTree as ET
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.objects_port import world_objects
-from stockman_lab.http.faulty import Told
+from stockman_lab.http.faulty import DelayedOutcome
 from stockman_lab.http.messages import Request, Response
 from stockman_lab.objects.state import first_key
+from stockman_lab.servers.objects_port import world_objects
 from stockman_lab.world.world import World
 
 from lab.tests.objects.signing import Ask, Signer
@@ -31,7 +31,9 @@ class Asker:
     def now(self) -> datetime:
         return datetime.fromtimestamp(self.world.now, UTC)
 
-    def told(self, ask: Ask, headers: Mapping[str, str] | None = None, target: str = "") -> Told:
+    def told(
+        self, ask: Ask, headers: Mapping[str, str] | None = None, target: str = ""
+    ) -> DelayedOutcome:
         """What becomes of a request; signed as usual where no headers are given."""
         signed = self.signer.headers(ask, self.now) if headers is None else dict(headers)
         request = Request(

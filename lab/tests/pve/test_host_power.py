@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 import pytest
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.world.file import read_world, world_file
 from stockman_lab.world.world import World
 
@@ -14,7 +14,7 @@ from lab.tests.worlds import door
 
 
 @pytest.fixture
-def lab() -> Iterator[MemoryDoor]:
+def lab() -> Iterator[MemoryClient]:
     """The API, with guests on pve1: 100 and 101 start with it, 102 does not."""
     api = door()
     put_guest(api, 100, onboot="1", startup="order=2")
@@ -24,7 +24,7 @@ def lab() -> Iterator[MemoryDoor]:
         yield api
 
 
-def test_a_host_that_reboots_comes_back_with_its_guests(lab: MemoryDoor) -> None:
+def test_a_host_that_reboots_comes_back_with_its_guests(lab: MemoryClient) -> None:
     guests = lab.cluster.state.guests
     guests[100].status = guests[102].status = "running"
     host = lab.cluster.state.hosts["pve1"]
@@ -37,7 +37,7 @@ def test_a_host_that_reboots_comes_back_with_its_guests(lab: MemoryDoor) -> None
     assert [guests[vmid].is_running for vmid in (100, 101, 102)] == [True, True, False]
 
 
-def test_a_reboot_goes_on_in_a_world_that_was_saved(lab: MemoryDoor) -> None:
+def test_a_reboot_goes_on_in_a_world_that_was_saved(lab: MemoryClient) -> None:
     lab.post("/nodes/pve1/status", command="reboot")
     lab.world.advance(20)
     again = World(read_world(world_file(lab.world.state)))
@@ -47,15 +47,15 @@ def test_a_reboot_goes_on_in_a_world_that_was_saved(lab: MemoryDoor) -> None:
     assert state.guests[100].is_running
 
 
-def test_a_host_that_is_shut_down_stays_off(lab: MemoryDoor) -> None:
-    other = MemoryDoor(lab.world, "meadow", "pve2")
+def test_a_host_that_is_shut_down_stays_off(lab: MemoryClient) -> None:
+    other = MemoryClient(lab.world, "meadow", "pve2")
     other.post("/nodes/pve1/status", command="shutdown")
     lab.world.settle()
     assert not lab.cluster.state.hosts["pve1"].has_power
     assert other.reply("GET", "/nodes/pve1/status").status == 595
 
 
-def test_managed_guests_are_shut_down_with_their_host_and_come_back(lab: MemoryDoor) -> None:
+def test_managed_guests_are_shut_down_with_their_host_and_come_back(lab: MemoryClient) -> None:
     lab.post("/cluster/ha/resources", sid="vm:102")
     lab.world.settle()
     lab.post("/nodes/pve1/status", command="reboot")

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve import space
 from stockman_lab.pve.errors import ApiError
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.worlds import door
 
 
-def made(api: MemoryDoor, storage: str, number: int, host: str = "pve1") -> None:
+def made(api: MemoryClient, storage: str, number: int, host: str = "pve1") -> None:
     """A volume, made at once, while others are."""
     cluster = api.cluster
     name = f"vm-{number}-disk-0"
@@ -19,7 +19,7 @@ def made(api: MemoryDoor, storage: str, number: int, host: str = "pve1") -> None
     space.allocate(cluster, cluster.state.storages[storage], cluster.host(host), new)
 
 
-def crowded(api: MemoryDoor, storage: str, host: str = "pve1") -> ApiError:
+def crowded(api: MemoryClient, storage: str, host: str = "pve1") -> ApiError:
     """The refusal that the first gets for whom the queue is too long."""
     for number in range(100, 1000):
         try:

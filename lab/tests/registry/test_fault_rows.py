@@ -7,11 +7,11 @@ import re
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.images_face import WorldImages, world_registry
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.factory.state import EMPTY_ID
 from stockman_lab.http.messages import Request, Response
 from stockman_lab.images.image import read_image
+from stockman_lab.servers.images_handler import WorldImages, world_registry
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.machines import QEMU, create, ended, start
 from lab.tests.outside import Shelf, world_with
@@ -29,10 +29,10 @@ class FactoryShelf(Shelf):
     def __init__(self) -> None:
         super().__init__({})
 
-    def open(self) -> MemoryDoor:
+    def open(self) -> MemoryClient:
         self.world = world_with(self)
         self.images = WorldImages(self.world)
-        return MemoryDoor(self.world, NAME)
+        return MemoryClient(self.world, NAME)
 
     def serve(self) -> bytes:
         """Ask the factory once more, and put on the shelf what it says now."""
@@ -43,7 +43,7 @@ class FactoryShelf(Shelf):
         return outcome.body
 
 
-def let(api: MemoryDoor, effect: Effect, **more: object) -> None:
+def let(api: MemoryClient, effect: Effect, **more: object) -> None:
     api.world.faults.add(Fault(Point.FACTORY, effect, **more))  # type: ignore[arg-type]
 
 

@@ -10,9 +10,9 @@ from pathlib import Path
 from typing import TypeVar
 
 import asyncssh
-from stockman_lab.doors.host_doors import Place
-from stockman_lab.doors.manner import Manner
-from stockman_lab.doors.serving import Serving
+from stockman_lab.servers.hosts import HostEndpoint
+from stockman_lab.servers.options import ServingOptions
+from stockman_lab.servers.serving import Serving
 from stockman_lab.world.world import World
 
 from lab.tests.worlds import small_world
@@ -26,7 +26,9 @@ def served(tmp_path: Path, step: Step[T], world: World | None = None) -> T:
     """What a step returns while a world is served."""
 
     async def run() -> T:
-        serving = Serving(world or small_world(), Manner(port=0, ssh_port=0), tmp_path, NOON)
+        serving = Serving(
+            world or small_world(), ServingOptions(port=0, ssh_port=0), tmp_path, NOON
+        )
         await serving.start()
         try:
             async with asyncio.timeout(30):
@@ -37,7 +39,7 @@ def served(tmp_path: Path, step: Step[T], world: World | None = None) -> T:
     return asyncio.run(run())
 
 
-def place(serving: Serving, host: str = "pve1") -> Place:
+def place(serving: Serving, host: str = "pve1") -> HostEndpoint:
     """Where a host is."""
     return next(one for one in serving.hosts.places if one.host == host)
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from dataclasses import dataclass
 
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.ssh.host_files import ROOT, HostFiles
 from stockman_lab.ssh.programs.console import Console
 from stockman_lab.ssh.programs.host_programs import HostPrograms
@@ -44,7 +44,7 @@ class Ran:
 class Login:
     """Somebody who is logged in on a host."""
 
-    def __init__(self, asked: MemoryDoor | None = None, user: str = ROOT, host: str = "pve1"):
+    def __init__(self, asked: MemoryClient | None = None, user: str = ROOT, host: str = "pve1"):
         self.door = asked or door()
         self.cluster = self.door.cluster
         self.host = self.cluster.state.hosts[host]

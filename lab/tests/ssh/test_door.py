@@ -11,10 +11,10 @@ from pathlib import Path
 import asyncssh
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.manner import Manner
-from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.doors.opening import PortTaken
-from stockman_lab.doors.serving import Serving
+from stockman_lab.servers.memory import MemoryClient
+from stockman_lab.servers.options import ServingOptions
+from stockman_lab.servers.ports import PortTaken
+from stockman_lab.servers.serving import Serving
 from stockman_lab.ssh.sftp import HostSftp
 from stockman_lab.world.world import World
 
@@ -60,7 +60,7 @@ def test_what_is_typed_in_is_run_when_no_command_is_given(tmp_path: Path) -> Non
 
 def test_the_password_of_the_system_opens_the_door(tmp_path: Path) -> None:
     world = small_world()
-    MemoryDoor(world, NAME).put("/access/password", userid="root@pam", password="secret12")
+    MemoryClient(world, NAME).put("/access/password", userid="root@pam", password="secret12")
 
     async def step(serving: Serving) -> object:
         async with logged_in(serving, password="secret12") as connection:
@@ -347,7 +347,7 @@ def test_a_host_without_power_does_not_answer(tmp_path: Path) -> None:
 def test_a_port_that_is_taken_is_said_to_be(tmp_path: Path) -> None:
     async def step(serving: Serving) -> int:
         taken = place(serving).ssh_port
-        other = Serving(small_world(), Manner(port=0, ssh_port=taken), tmp_path, NOON)
+        other = Serving(small_world(), ServingOptions(port=0, ssh_port=taken), tmp_path, NOON)
         with pytest.raises(PortTaken) as caught:
             await other.start()
         return caught.value.port - taken
@@ -357,7 +357,7 @@ def test_a_port_that_is_taken_is_said_to_be(tmp_path: Path) -> None:
 
 def test_a_lab_without_visitors_does_not_load_the_library() -> None:
     script = (
-        "import sys; import stockman_lab.doors.serving, stockman_lab.commands.runtime.serve;"
+        "import sys; import stockman_lab.servers.serving, stockman_lab.commands.runtime.serve;"
         " print('asyncssh' in sys.modules)"
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from stockman_lab.doors.talos_memory import ADMIN, TalosMemoryDoor
+from stockman_lab.servers.talos_memory import ADMIN, TalosMemoryClient
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.world import World
 
@@ -24,7 +24,7 @@ class Asking:
         headers = {"node": [node]} if node else {}
         if nodes:
             headers = {"nodes": list(nodes)}
-        self.door = TalosMemoryDoor(world, machine, frozenset(roles) or ADMIN, headers)
+        self.door = TalosMemoryClient(world, machine, frozenset(roles) or ADMIN, headers)
 
     def call(self, name: str, **fields: object) -> Any:  # a message
         """The answer of a method of `MachineService`, out of its envelope."""

@@ -8,7 +8,7 @@ from ipaddress import IPv4Network
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.state import Stage
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 from stockman_lab.world.world import World
 
@@ -17,7 +17,7 @@ NETWORK = IPv4Network("127.67.0.0/16")
 
 @cache
 def _file(preset: str, version: str, bootstrap: bool) -> bytes:
-    world = preset_world(Wish(preset, NETWORK))
+    world = preset_world(PresetOptions(preset, NETWORK))
     staging = Staging(
         preset=preset, network=NETWORK, talos_version=version or None, bootstrap=bootstrap
     )

@@ -7,11 +7,11 @@ from collections.abc import Callable
 
 from google.protobuf.message import DecodeError
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.http.faulty import Told
+from stockman_lab.http.faulty import DelayedOutcome
 from stockman_lab.http.messages import Cut, Hang, Response
 from stockman_lab.images.container import digest_of
 from stockman_lab.registry.registry import Ask
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.talos.api.call import Cut as CallCut
 from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.machine import Machine
@@ -40,7 +40,7 @@ def let(world: World, point: Point, effect: Effect, times: int | None = 1, **mat
 def switched_on(world: World, *, keeps_seed: bool = True) -> Machine:
     """The only machine of a world, after its power came."""
     (cluster,) = world.clusters
-    client = MemoryDoor(world, cluster)
+    client = MemoryClient(world, cluster)
     vmid, guest = next(iter(client.cluster.state.guests.items()))
     path = f"/nodes/{guest.node}/qemu/{vmid}"
     if not keeps_seed:
@@ -50,7 +50,7 @@ def switched_on(world: World, *, keeps_seed: bool = True) -> Machine:
     return machine(world)
 
 
-def _word(answer: Told, right: bytes = b"") -> str:
+def _word(answer: DelayedOutcome, right: bytes = b"") -> str:
     outcome = answer.outcome
     if isinstance(outcome, Hang):
         return "hangs"

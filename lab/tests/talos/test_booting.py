@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.talos import acting
 from stockman_lab.talos.state import Stage
 from stockman_lab.talos.status import unmet_conditions
@@ -51,7 +51,7 @@ def test_one_control_plane_holds_the_shared_address() -> None:
 def test_a_machine_without_a_configuration_waits_in_maintenance() -> None:
     world = staged("single", bootstrap=False)
     cluster, vmid = _place(world)
-    client = MemoryDoor(world, cluster)
+    client = MemoryClient(world, cluster)
     node = client.cluster.state.guests[vmid].node
     client.put(f"/nodes/{node}/qemu/{vmid}/config", delete="ide2")
     _switch_on(world)
@@ -119,7 +119,7 @@ def test_a_shutdown_takes_the_power_of_the_virtual_machine() -> None:
 def test_the_button_of_a_virtual_machine_shuts_talos_down() -> None:
     world = staged()
     cluster, vmid = _place(world)
-    client = MemoryDoor(world, cluster)
+    client = MemoryClient(world, cluster)
     node = client.cluster.state.guests[vmid].node
     upid = client.post(f"/nodes/{node}/qemu/{vmid}/status/shutdown", timeout=180)
     assert client.done(upid) == "OK"
@@ -169,7 +169,7 @@ def _place(world: World) -> tuple[str, int]:
 
 def _switch_on(world: World) -> None:
     for name, cluster in world.clusters.items():
-        client = MemoryDoor(world, name)
+        client = MemoryClient(world, name)
         for vmid, guest in cluster.state.guests.items():
             if not guest.is_running:
                 client.post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Point
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.factory.schematics import post_schematic
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.state import Stage
@@ -156,7 +156,7 @@ def with_gpu(world: World) -> Machine:
     gpu = machine(world)
     extensions = ("siderolabs/nvidia-open-gpu-kernel-modules-lts",)
     made = str(post_schematic(world.factory, ImageSchematic(extensions=extensions)))
-    client = MemoryDoor(world, gpu.state.cluster)
+    client = MemoryClient(world, gpu.state.cluster)
     guest = world.talos.guest(gpu)
     assert guest is not None
     host = client.cluster.state.hosts[guest.node]

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.factory import assets, names
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.state import Stage
 from stockman_lab.world.world import World
@@ -21,7 +21,7 @@ def from_medium(version: str, platform: str = "metal", order: str = "scsi0;ide2"
     """A machine of a preset with an empty disk and a medium in its drive."""
     world = staged("single", version, bootstrap=False)
     (cluster,) = world.clusters
-    client = MemoryDoor(world, cluster)
+    client = MemoryClient(world, cluster)
     vmid, guest = next(iter(client.cluster.state.guests.items()))
     asset = names.asset(f"{platform}-amd64.iso")
     wanted = assets.order(world.factory, EMPTY, f"v{version}", asset)
@@ -38,7 +38,7 @@ def from_medium(version: str, platform: str = "metal", order: str = "scsi0;ide2"
     return world
 
 
-def storage_of_disks(client: MemoryDoor, node: str) -> str:
+def storage_of_disks(client: MemoryClient, node: str) -> str:
     return next(
         storage.id
         for storage in client.cluster.state.storages.values()
@@ -86,7 +86,7 @@ def test_a_medium_in_front_of_an_installed_disk_halts() -> None:
     world.settle()
     guest = world.talos.guest(result)
     assert guest is not None
-    MemoryDoor(world, result.state.cluster).post(
+    MemoryClient(world, result.state.cluster).post(
         f"/nodes/{guest.node}/qemu/{guest.vmid}/status/reset"
     )
     world.settle()

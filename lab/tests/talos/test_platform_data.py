@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.talos.state import Stage
 from stockman_lab.world.world import World
 
@@ -13,7 +13,7 @@ def started(**values: str) -> World:
     """A machine whose own drive was taken, with other settings."""
     world = staged("single", "1.13.9", bootstrap=False)
     (cluster,) = world.clusters
-    client = MemoryDoor(world, cluster)
+    client = MemoryClient(world, cluster)
     vmid, guest = next(iter(client.cluster.state.guests.items()))
     path = f"/nodes/{guest.node}/qemu/{vmid}"
     client.put(f"{path}/config", delete="ide2")

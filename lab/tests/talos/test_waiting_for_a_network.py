@@ -11,7 +11,7 @@ from stockman_lab.talos.acting import reboot
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.equipping import bring_network
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 from stockman_lab.world.world import World
 
@@ -22,7 +22,7 @@ PATIENCE = 700.0
 
 @cache
 def _file() -> bytes:
-    world = preset_world(Wish("single", NETWORK))
+    world = preset_world(PresetOptions("single", NETWORK))
     staging = Staging(
         preset="single", network=NETWORK, talos_version="1.13.9", network_plugin=False
     )

@@ -6,7 +6,7 @@ from typing import Any
 
 import yaml
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.world import World
@@ -49,7 +49,7 @@ def shown(world: World, machine: Machine, kind: str, namespace: str = "runtime")
 
 def reconfigured(world: World, machine: Machine, **values: str) -> None:
     """Change the virtual machine behind a machine's back, and let it notice."""
-    client = MemoryDoor(world, machine.state.cluster)
+    client = MemoryClient(world, machine.state.cluster)
     guest = world.talos.guest(machine)
     assert guest is not None
     client.put(f"/nodes/{guest.node}/qemu/{guest.vmid}/config", **values)
@@ -58,7 +58,7 @@ def reconfigured(world: World, machine: Machine, **values: str) -> None:
 
 def power_cycled(world: World, machine: Machine) -> None:
     """Stop the virtual machine, and start it again."""
-    client = MemoryDoor(world, machine.state.cluster)
+    client = MemoryClient(world, machine.state.cluster)
     guest = world.talos.guest(machine)
     assert guest is not None
     for verb in ("stop", "start"):

@@ -12,7 +12,7 @@ import yaml
 from grpclib.client import Channel, UnaryUnaryMethod
 from stockman_lab.testing.thread import TalosLab
 
-from lab.tests.doors.talos_client import RawCodec
+from lab.tests.servers.talos_client import RawCodec
 
 
 class Reached(Enum):

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.testing.thread import ProxmoxLab
 
 import stockman
@@ -74,7 +74,7 @@ def test_faults_and_time_are_at_hand(proxmox_lab: ProxmoxLab) -> None:
     number = proxmox_lab.fault("request", "lie", times=None, path="/pools")
     proxmox_lab.fault("request", "delay", seconds=40, path="/version")
     assert asked(proxmox_lab, "/version")
-    proxmox_lab.run(lambda: MemoryDoor(proxmox_lab.world, "k8s").post("/pools", poolid="wool"))
+    proxmox_lab.run(lambda: MemoryClient(proxmox_lab.world, "k8s").post("/pools", poolid="wool"))
     assert asked(proxmox_lab, "/pools") == []
     proxmox_lab.take_back(number)
     assert asked(proxmox_lab, "/pools") == [{"poolid": "wool"}]

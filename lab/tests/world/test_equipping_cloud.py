@@ -2,7 +2,7 @@
 
 from ipaddress import IPv4Network
 
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 
 from stockman.talos.machine.patch_sets import PatchSet
@@ -12,7 +12,7 @@ NETWORK = IPv4Network("127.67.0.0/16")
 
 
 def test_the_cloud_controller_says_where_machines_are() -> None:
-    world = preset_world(Wish("single", NETWORK))
+    world = preset_world(PresetOptions("single", NETWORK))
     text = "cluster: {externalCloudProvider: {enabled: true}}\n"
     patches = PatchSet(all=(Patch(label="cloud", file="cloud.yaml", text=text),))
     stage_cluster(world, Staging(preset="single", network=NETWORK, patches=patches, flux=True))

@@ -8,8 +8,8 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 from stockman_lab.core.dice import Dice
-from stockman_lab.doors.pace import Pace
-from stockman_lab.doors.talos_face import Keeping, Place, TalosFace
+from stockman_lab.servers.pace import Pace
+from stockman_lab.servers.talos_servers import Endpoint, Keeping, TalosServers
 from stockman_lab.talos.api.call import ApiMachine
 from stockman_lab.talos.api.registry import Methods
 from stockman_lab.world.world import World
@@ -29,7 +29,7 @@ DAY = timedelta(days=1)
 _NOWHERE = "127.0.0.1:1"
 
 
-def _anywhere(machine: ApiMachine, address: str, port: int) -> Place | None:
+def _anywhere(machine: ApiMachine, address: str, port: int) -> Endpoint | None:
     del machine, port
     return None if ":" in address else ("127.0.0.1", 0)
 
@@ -37,7 +37,7 @@ def _anywhere(machine: ApiMachine, address: str, port: int) -> Place | None:
 class Places(Mapping[str, str]):
     """Where addresses of machines really are, at any moment."""
 
-    def __init__(self, world: World, face: TalosFace) -> None:
+    def __init__(self, world: World, face: TalosServers) -> None:
         self._world = world
         self._face = face
 
@@ -57,7 +57,7 @@ class Places(Mapping[str, str]):
 @asynccontextmanager
 async def served(
     world: World, scratch: Path, methods: Methods | None = None
-) -> AsyncIterator[TalosFace]:
+) -> AsyncIterator[TalosServers]:
     """The doors of a world's machines while they are open.
 
     Its time is brought to ours first: certificates that machines made long ago have ended.
@@ -65,7 +65,7 @@ async def served(
     world.advance(max(0.0, real_now().timestamp() - world.now))
     pace = Pace(world, None)
     world.talos.real_clock = lambda: real_now().timestamp()
-    face = TalosFace(world.talos, pace, scratch, Keeping(placing=_anywhere), methods)
+    face = TalosServers(world.talos, pace, scratch, Keeping(placing=_anywhere), methods)
     face.reconcile()
     pace.go_on()
     try:
@@ -75,7 +75,7 @@ async def served(
         face.stop()
 
 
-def endpoints(world: World, face: TalosFace, role: str = ADMIN) -> TalosEndpoints:
+def endpoints(world: World, face: TalosServers, role: str = ADMIN) -> TalosEndpoints:
     """Where the control plane of a world answers, for somebody with a role."""
     hosts = tuple(machine.address for machine in world.talos.machines if machine.is_controlplane)
     known = identity(world, role) if hosts else None

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
-from stockman_lab.http.go_style import go_house
+from stockman_lab.http.go_style import go_rules
 from stockman_lab.http.messages import Outcome, Request
 from stockman_lab.http.server import HttpServer
 
@@ -45,7 +45,7 @@ def talk(
     """What a story comes to; the servers are up while it lasts."""
 
     async def told() -> T:
-        house = go_house(body_bytes=1 << 20)
+        house = go_rules(body_bytes=1 << 20)
         rows = [(one, HttpServer(one, lambda: NOW, house)) for one in (server, *more)]
         for one, door in rows:
             one.host = f"{ADDRESS}:{await door.start(ADDRESS, 0)}"

@@ -14,9 +14,9 @@ from stockman_lab.authority.making import (
     server_context,
 )
 from stockman_lab.core.dice import Dice
-from stockman_lab.doors.objects_port import world_credentials, world_objects
-from stockman_lab.http.go_style import go_house
+from stockman_lab.http.go_style import go_rules
 from stockman_lab.http.server import HttpServer
+from stockman_lab.servers.objects_port import world_credentials, world_objects
 
 from stockman.adapters.s3 import S3Objects
 from stockman.model.errors import StockmanError, Unreachable
@@ -45,7 +45,7 @@ def told(tmp_path: Path, *, trusted: bool) -> tuple[list[StockmanError], int]:
             seen.append("asked")
             return api.answer(request).outcome  # type: ignore[arg-type]
 
-        server = HttpServer(handle, lambda: world.now, go_house(body_bytes=1 << 20))  # type: ignore[arg-type]
+        server = HttpServer(handle, lambda: world.now, go_rules(body_bytes=1 << 20))  # type: ignore[arg-type]
         port = await server.start("127.0.0.1", 0, lambda: server_context(certificate, tmp_path))
         s3_location = S3Location(
             bucket="flock", endpoint=f"https://127.0.0.1:{port}", region="us-east-1"

@@ -7,13 +7,13 @@ from collections.abc import Iterable
 from functools import cache
 
 from stockman_lab.core.dice import Dice
-from stockman_lab.doors.kube_port import memory_kubernetes
-from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.doors.port import WorldClock, WorldWire
-from stockman_lab.doors.talos_port import memory_talos
 from stockman_lab.pve.access.identity import Caller
+from stockman_lab.servers.kube_port import memory_kubernetes
+from stockman_lab.servers.memory import MemoryClient
+from stockman_lab.servers.port import WorldClock, WorldWire
+from stockman_lab.servers.talos_port import memory_talos
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish as WorldWish
+from stockman_lab.world.preset import PresetOptions as WorldWish
 from stockman_lab.world.preset import preset_world
 from stockman_lab.world.staging import Staged, Staging, bring_up, stage_files
 from stockman_lab.world.world import World
@@ -44,9 +44,9 @@ class Running:
         self.staged = staged
 
     @property
-    def pve(self) -> MemoryDoor:
+    def pve(self) -> MemoryClient:
         """Root, for meddling."""
-        return MemoryDoor(self.world, next(iter(self.world.clusters)))
+        return MemoryClient(self.world, next(iter(self.world.clusters)))
 
     def config(self, node: str) -> str:
         """Where the API has the configuration of a node's VM."""
@@ -57,7 +57,7 @@ class Running:
     def doors(self, caller: Caller | None = None) -> AdoptionClients:
         cluster = next(iter(self.world.clusters))
         clock = WorldClock(self.world)
-        root = MemoryDoor(self.world, cluster, caller=caller)
+        root = MemoryClient(self.world, cluster, caller=caller)
         first = self.world.talos.machine(*next(iter(self.staged.machines.values())))
         kubernetes = self.world.kubernetes.cluster_of(first)
         assert kubernetes is not None

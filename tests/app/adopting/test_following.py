@@ -7,10 +7,10 @@ from pathlib import Path
 
 import pytest
 from stockman_lab.core.dice import Dice
-from stockman_lab.doors.kube_port import memory_kubernetes
-from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.doors.port import WorldClock, WorldWire
-from stockman_lab.doors.talos_port import memory_talos
+from stockman_lab.servers.kube_port import memory_kubernetes
+from stockman_lab.servers.memory import MemoryClient
+from stockman_lab.servers.port import WorldClock, WorldWire
+from stockman_lab.servers.talos_port import memory_talos
 
 from stockman.adapters.git.probe import LocalGitProbe
 from stockman.app.adoption.adopt import adopt_cluster, write_adoption
@@ -41,7 +41,7 @@ def followed(tmp_path_factory: pytest.TempPathFactory) -> Bootstrapped:
 
 def doors(bootstrapped: Bootstrapped) -> AdoptionClients:
     clock = WorldClock(bootstrapped.world)
-    root = MemoryDoor(bootstrapped.world, next(iter(bootstrapped.world.clusters)))
+    root = MemoryClient(bootstrapped.world, next(iter(bootstrapped.world.clusters)))
     return AdoptionClients(
         proxmox=ProxmoxClient(WorldWire(root), clock),
         talos=memory_talos(bootstrapped.world),

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from stockman_lab.core.dice import Dice
-from stockman_lab.doors.port import WorldClock
+from stockman_lab.servers.port import WorldClock
 
 from stockman.adapters.git.probe import LocalGitProbe
 from stockman.app.adoption.adopt import AdoptionResult, write_adoption

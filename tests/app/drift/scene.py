@@ -12,14 +12,14 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 from stockman_lab.core.dice import Dice
-from stockman_lab.doors.images_port import memory_images
-from stockman_lab.doors.kube_port import memory_kubernetes
-from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.doors.port import WorldClock, memory_proxmox
-from stockman_lab.doors.talos_port import memory_talos
 from stockman_lab.pve.access.identity import Caller
+from stockman_lab.servers.images_port import memory_images
+from stockman_lab.servers.kube_port import memory_kubernetes
+from stockman_lab.servers.memory import MemoryClient
+from stockman_lab.servers.port import WorldClock, memory_proxmox
+from stockman_lab.servers.talos_port import memory_talos
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.world import World
 
 from stockman.adapters.git.repository import LocalGitRepository
@@ -107,9 +107,9 @@ class Scene:
         return next(iter(self.world.clusters))
 
     @property
-    def root_door(self) -> MemoryDoor:
+    def root_door(self) -> MemoryClient:
         """Root, in the name of nobody in particular."""
-        return MemoryDoor(self.world, self.cluster)
+        return MemoryClient(self.world, self.cluster)
 
     @property
     def kubernetes(self) -> KubernetesClient:
@@ -176,14 +176,14 @@ class Scene:
 
     # -- what people do -----------------------------------------------------------------------
 
-    def person(self, name: str) -> MemoryDoor:
+    def person(self, name: str) -> MemoryClient:
         """Somebody with all rights in Proxmox VE and a name of their own."""
         access = self.root_door
         users = cast("list[dict[str, object]]", access.get("/access/users"))
         if all(user["userid"] != f"{name}@pve" for user in users):
             access.post("/access/users", userid=f"{name}@pve")
             access.put("/access/acl", path="/", users=f"{name}@pve", roles="Administrator")
-        return MemoryDoor(self.world, self.cluster, caller=Caller(f"{name}@pve"))
+        return MemoryClient(self.world, self.cluster, caller=Caller(f"{name}@pve"))
 
     def edit(self, file: str, old: str, new: str) -> None:
         """Change a file as a user does."""
@@ -279,7 +279,7 @@ def made(
     outside = FactoryOutside()
     now = float(int(opened.clock.now().timestamp()))
     world = World(
-        read_world(world_file(preset_world(Wish(preset, NETWORK, now=now)).state)), outside
+        read_world(world_file(preset_world(PresetOptions(preset, NETWORK, now=now)).state)), outside
     )
     outside.world = world
     scene = Scene(root, world)

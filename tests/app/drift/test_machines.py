@@ -6,7 +6,7 @@ import base64
 import re
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.talos_port import memory_talos
+from stockman_lab.servers.talos_port import memory_talos
 
 from stockman.assessment.drift.report import DriftSeverity, DriftValue, Layer
 from stockman.model.secret import MASK, Secret

@@ -12,16 +12,16 @@ from typing import Any, TypeVar
 
 from stockman_lab.core.dice import Dice
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.kube_port import memory_kubernetes
-from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.doors.port import WorldClock, memory_proxmox
-from stockman_lab.doors.talos_port import memory_talos
 from stockman_lab.kube.clusters.clusters import KubernetesCluster
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.host_power import lose_power
+from stockman_lab.servers.kube_port import memory_kubernetes
+from stockman_lab.servers.memory import MemoryClient
+from stockman_lab.servers.port import WorldClock, memory_proxmox
+from stockman_lab.servers.talos_port import memory_talos
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staged, Staging, stage_cluster
 from stockman_lab.world.world import World
 
@@ -48,7 +48,7 @@ TRINITY, NEO, NIOBE = "talos-trinity", "talos-neo", "talos-niobe"
 
 @cache
 def _staged(preset: str) -> tuple[bytes, Staged]:
-    world = preset_world(Wish(preset, NETWORK))
+    world = preset_world(PresetOptions(preset, NETWORK))
     staged = stage_cluster(world, Staging(preset=preset, network=NETWORK, flux=True))
     return world_file(world.state), staged
 
@@ -81,9 +81,9 @@ class Scene:
         return cluster
 
     @property
-    def pve(self) -> MemoryDoor:
+    def pve(self) -> MemoryClient:
         """Root, for meddling with the world."""
-        return MemoryDoor(self.world, next(iter(self.world.clusters)))
+        return MemoryClient(self.world, next(iter(self.world.clusters)))
 
     @property
     def ports(self) -> Ports:

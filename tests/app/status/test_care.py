@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from stockman_lab.doors.objects_port import ENDPOINT, memory_objects
 from stockman_lab.objects.state import Bucket
+from stockman_lab.servers.objects_port import ENDPOINT, memory_objects
 
 from stockman.app.runs.history import current_process, local_run_store
 from stockman.app.status.observation import (

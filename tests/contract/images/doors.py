@@ -12,9 +12,9 @@ from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.images_port import memory_images
-from stockman_lab.doors.pace import Pace
-from stockman_lab.doors.service_doors import ImagesDoor
+from stockman_lab.servers.images_port import memory_images
+from stockman_lab.servers.pace import Pace
+from stockman_lab.servers.services import ImagesServer
 from stockman_lab.world.world import World
 
 from stockman.adapters.images import HttpImages
@@ -63,7 +63,7 @@ def lab(story: Callable[[Scene], Awaitable[T]]) -> T:
 
     async def play() -> T:
         world = World.new()
-        backend = ImagesDoor(world, Pace(world, None))
+        backend = ImagesServer(world, Pace(world, None))
         host = f"{ADDRESS}:{await backend.start(ADDRESS, 0)}"
         try:
             async with HttpImages(f"http://{host}", seconds=20, silence=20) as images:

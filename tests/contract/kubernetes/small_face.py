@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator
 from urllib.parse import parse_qs, urlsplit
 
-from stockman_lab.doors.kube_port import ADMIN
 from stockman_lab.kube.api.messages import Request, Response
 from stockman_lab.kube.api.server import Api
+from stockman_lab.servers.kube_port import ADMIN
 
 from tests.adapters.http_proxmox.scripted import Asked, ScriptedServer
 

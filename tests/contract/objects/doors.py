@@ -13,10 +13,10 @@ from datetime import UTC, datetime
 from typing import Protocol, TypeVar
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.objects_port import ENDPOINT, memory_objects, world_credentials
-from stockman_lab.doors.pace import Pace
-from stockman_lab.doors.service_doors import ObjectsDoor
 from stockman_lab.objects.state import Bucket
+from stockman_lab.servers.objects_port import ENDPOINT, memory_objects, world_credentials
+from stockman_lab.servers.pace import Pace
+from stockman_lab.servers.services import ObjectsServer
 from stockman_lab.world.world import World
 
 from stockman.adapters.s3 import S3Objects
@@ -99,7 +99,7 @@ def lab(story: Callable[[Scene], Awaitable[T]]) -> T:
 
     async def play() -> T:
         world = fresh_world()
-        backend = ObjectsDoor(world, Pace(world, None), now)
+        backend = ObjectsServer(world, Pace(world, None), now)
         url = f"http://{ADDRESS}:{await backend.start(ADDRESS, 0)}"
         try:
             return await over_the_wire(url, world_credentials(world), story, world)

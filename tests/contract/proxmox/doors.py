@@ -15,15 +15,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, TypeVar
 
-from stockman_lab.doors.manner import Manner
-from stockman_lab.doors.memory import MemoryDoor
-from stockman_lab.doors.port import WorldClock, memory_proxmox
-from stockman_lab.doors.serving import Serving
-from stockman_lab.pve.access.state import Profile
-from stockman_lab.pve.access.state import fresh_access
+from stockman_lab.pve.access.state import Profile, fresh_access
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.pve.host import GIB, Host, Pool
 from stockman_lab.pve.storage import Storage
+from stockman_lab.servers.memory import MemoryClient
+from stockman_lab.servers.options import ServingOptions
+from stockman_lab.servers.port import WorldClock, memory_proxmox
+from stockman_lab.servers.serving import Serving
 from stockman_lab.world.world import World
 
 from stockman.adapters.proxmox.credentials import ApiToken
@@ -66,9 +65,9 @@ def lab(story: Callable[[ProxmoxClient], Awaitable[T]]) -> T:
 
     async def play(scratch: Path) -> T:
         made = world()
-        serving = Serving(made, Manner(port=0), scratch, datetime.now(UTC))  # noqa: TID251
+        serving = Serving(made, ServingOptions(port=0), scratch, datetime.now(UTC))  # noqa: TID251
         await serving.start()
-        token = MemoryDoor(made, CLUSTER).post("/access/users/root@pam/token/main", privsep=0)
+        token = MemoryClient(made, CLUSTER).post("/access/users/root@pam/token/main", privsep=0)
         assert isinstance(token, dict)
         place = serving.hosts.places[0]
         ca = serving.hosts.authority(made.clusters[CLUSTER]).certificate.pem

@@ -12,8 +12,8 @@ from collections.abc import Awaitable, Callable, Coroutine
 from pathlib import Path
 from typing import Protocol
 
-from stockman_lab.doors.service_doors import GitDoor
 from stockman_lab.git.backend import place_of, prepare
+from stockman_lab.servers.services import GitServer
 
 from stockman.adapters.git.probe import git_environment
 from stockman.adapters.git.repository import LocalGitRepository
@@ -174,7 +174,7 @@ async def over_files(story: Story, root: Path) -> None:
 
 async def over_http(story: Story, root: Path) -> None:
     """Git, with a remote that the lab serves."""
-    backend = GitDoor({URL: str(root / "bare.git")}, lambda: 0.0)
+    backend = GitServer({URL: str(root / "bare.git")}, lambda: 0.0)
     port = await backend.start("127.0.0.1", 0)
     try:
         url = f"http://127.0.0.1:{port}{place_of(URL)}"

@@ -12,7 +12,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Protocol, TypeVar
 
-from stockman_lab.doors.talos_port import memory_talos
+from stockman_lab.servers.talos_port import memory_talos
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.world import World
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.talos.staged import staged
 from stockman.model.errors import Conflict, NotFound, Rejected, StockmanError, Unreachable
@@ -185,7 +185,7 @@ def test_a_cluster_is_begun_from_a_snapshot_that_was_sent(backend: Backend) -> N
     content, world = backend(staged(), whole), staged(bootstrap=False)
     name, cluster = next(iter(world.clusters.items()))
     ((vmid, guest),) = cluster.state.guests.items()
-    MemoryDoor(world, name).post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
+    MemoryClient(world, name).post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
     world.settle()
     backend(world, story)
 

@@ -6,7 +6,7 @@ import ssl
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.talos.state import Stage as MachineStage
 from stockman_lab.world.world import World
 
@@ -33,7 +33,7 @@ def waiting(version: str = "1.13.9") -> tuple[World, str]:
     name, cluster = next(iter(world.clusters.items()))
     ((vmid, guest),) = cluster.state.guests.items()
     config = staged("single", version).talos.machines[0].state.config
-    backend = MemoryDoor(world, name)
+    backend = MemoryClient(world, name)
     backend.put(f"/nodes/{guest.node}/qemu/{vmid}/config", delete="ide2")
     backend.post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
     world.settle()

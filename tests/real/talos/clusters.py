@@ -15,7 +15,7 @@ from typing import Any
 
 from stockman_lab.testing.thread import LabThread
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 from stockman_lab.world.world import World
 
@@ -73,7 +73,7 @@ class Kind:
 @cache
 def _file(kind: Kind) -> bytes:
     moment, network = now(), IPv4Network(kind.network)
-    world = preset_world(Wish(kind.preset, network, now=float(int(moment.timestamp()))))
+    world = preset_world(PresetOptions(kind.preset, network, now=float(int(moment.timestamp()))))
     own = _OWN.get(kind.version.rpartition(".")[0], _OWN[""]) if kind.brings_own else ""
     patches = [
         Patch(label=name, file=name, text=text)

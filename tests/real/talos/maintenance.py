@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.factory import assets, names
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.world.world import World
 
 from lab.tests.machines import put_file
@@ -52,13 +52,13 @@ def configuration(version: str, *, installs: bool) -> bytes:
     return config.replace(b"machine:\n", f"{_INSTALL}{version}\n".encode(), 1)
 
 
-def _only_machine(world: World) -> tuple[MemoryDoor, str]:
-    door = MemoryDoor(world, next(iter(world.clusters)))
+def _only_machine(world: World) -> tuple[MemoryClient, str]:
+    door = MemoryClient(world, next(iter(world.clusters)))
     vmid, guest = next(iter(door.cluster.state.guests.items()))
     return door, f"/nodes/{guest.node}/qemu/{vmid}"
 
 
-def _switched_on(world: World, door: MemoryDoor, path: str) -> World:
+def _switched_on(world: World, door: MemoryClient, path: str) -> World:
     door.post(f"{path}/status/start")
     world.settle()
     return world

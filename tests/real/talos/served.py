@@ -20,7 +20,7 @@ from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.state import Stage
 from stockman_lab.testing.thread import LabThread, ProxmoxLab
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 from stockman_lab.world.world import World
 
@@ -51,7 +51,7 @@ def now() -> datetime:
 @cache
 def _file(preset: str, version: str, bootstrap: bool) -> bytes:
     moment = now()
-    world = preset_world(Wish(preset, _NETWORK, now=float(int(moment.timestamp()))))
+    world = preset_world(PresetOptions(preset, _NETWORK, now=float(int(moment.timestamp()))))
     staging = Staging(
         preset=preset,
         network=_NETWORK,

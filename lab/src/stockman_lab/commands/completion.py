@@ -34,15 +34,15 @@ def complete_lab_hosts(
 def lab_machine_names(directory: Path, state: str | None) -> tuple[str, ...]:
     """Names of the Talos machines of a lab that runs."""
     from stockman_lab.commands.runtime.consoles import machine_rows
-    from stockman_lab.commands.runtime.directories import DEFAULT, LabPlaces
+    from stockman_lab.commands.runtime.directories import DEFAULT, LabFiles
 
-    rows = machine_rows(LabPlaces(state=directory / (state or DEFAULT)))
+    rows = machine_rows(LabFiles(state=directory / (state or DEFAULT)))
     return tuple(str(row["name"]) for row in rows)
 
 
 def lab_host_names(directory: Path, state: str | None) -> tuple[str, ...]:
     """Names of the hosts of a lab that runs."""
-    from stockman_lab.commands.runtime.directories import DEFAULT, LabPlaces
+    from stockman_lab.commands.runtime.directories import DEFAULT, LabFiles
     from stockman_lab.commands.runtime.power import host_names
 
-    return tuple(host_names(LabPlaces(state=directory / (state or DEFAULT))))
+    return tuple(host_names(LabFiles(state=directory / (state or DEFAULT))))

@@ -17,7 +17,7 @@ from stockman_lab.commands import options as lab_options
 from stockman_lab.commands.completion import complete_lab_machines
 
 if TYPE_CHECKING:
-    from stockman_lab.commands.runtime.directories import LabPlaces
+    from stockman_lab.commands.runtime.directories import LabFiles
 
 
 @command(
@@ -69,7 +69,7 @@ def lab_machine(  # noqa: PLR0913  # one for each option
         _follow(files, name, console["log"])
 
 
-def _follow(files: LabPlaces, name: str, log: list[str]) -> None:
+def _follow(files: LabFiles, name: str, log: list[str]) -> None:
     from stockman_lab.commands.runtime.consoles import followed
 
     screen = current_screen()

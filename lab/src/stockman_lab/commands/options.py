@@ -11,7 +11,7 @@ import click
 from stockman.cli import options
 
 if TYPE_CHECKING:
-    from stockman_lab.commands.runtime.directories import LabPlaces
+    from stockman_lab.commands.runtime.directories import LabFiles
 
 F = TypeVar("F", bound=Callable[..., Any])
 
@@ -26,11 +26,11 @@ def state(function: F) -> F:
     )(function)
 
 
-def places(ctx: click.Context, text: str | None) -> LabPlaces:
+def places(ctx: click.Context, text: str | None) -> LabFiles:
     """The files of the lab that is meant."""
-    from stockman_lab.commands.runtime.directories import DEFAULT, LabPlaces
+    from stockman_lab.commands.runtime.directories import DEFAULT, LabFiles
 
-    return LabPlaces(state=options.directory(ctx) / (text or DEFAULT))
+    return LabFiles(state=options.directory(ctx) / (text or DEFAULT))
 
 
 def named(text: str | None) -> str:

@@ -98,7 +98,7 @@ def lab_up(  # noqa: PLR0913  # one for each option
     """
     from stockman.adapters.system import SystemClock, SystemEntropy
     from stockman_lab.commands.runtime.background import MACHINE, detached
-    from stockman_lab.commands.runtime.serve import Doors, serve
+    from stockman_lab.commands.runtime.serve import SystemAccess, serve
     from stockman_lab.commands.runtime.world_options import Manners, wish
 
     if talos is not None and stage == "hosts":
@@ -111,7 +111,7 @@ def lab_up(  # noqa: PLR0913  # one for each option
         detached(files, wanted, screen.note)
         screen.note(f"the lab runs; stop it with `stockman lab down{options.named(state)}`")
         return
-    doors = Doors(clock=SystemClock(), entropy=SystemEntropy())
+    doors = SystemAccess(clock=SystemClock(), entropy=SystemEntropy())
     serve(
         files,
         wanted,

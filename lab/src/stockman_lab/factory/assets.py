@@ -9,7 +9,7 @@ from functools import lru_cache
 from stockman.model.version import Version
 from stockman.talos.schematic import ImageSchematic
 from stockman_lab.factory.kernel_line import Booted, kernel_line
-from stockman_lab.factory.names import PLATFORMS, Asset, Kind
+from stockman_lab.factory.names import PLATFORMS, Asset, AssetKind
 from stockman_lab.factory.offer import chosen_extensions, offered, overlays_of
 from stockman_lab.factory.refusals import FactoryRefusal, internal, invalid
 from stockman_lab.factory.schematics import known_schematic
@@ -82,7 +82,7 @@ def command_line(state: FactoryState, order: Order) -> str:
             version=order.version,
             architecture=asset.architecture,
             secure_boot=asset.secure_boot,
-            is_iso=asset.kind is Kind.ISO,
+            is_iso=asset.kind is AssetKind.ISO,
             extra=known_schematic(state, order.schematic).kernel_args,
         )
     )
@@ -92,7 +92,7 @@ def bootloader_of(contents: ImageSchematic, version: str, asset: Asset) -> str:
     """`sd-boot`, `grub` or `dual-boot`, by the rules of Talos."""
     if asset.secure_boot:
         return "sd-boot"
-    if contents.bootloader is not None and asset.kind in (Kind.DISK, Kind.ISO):
+    if contents.bootloader is not None and asset.kind in (AssetKind.DISK, AssetKind.ISO):
         return contents.bootloader
     if Version.parse(version).line < (1, 10):
         return "grub"
@@ -110,7 +110,7 @@ def _on_offer(state: FactoryState, version: str, contents: ImageSchematic) -> st
 
 
 def _check(state: FactoryState, contents: ImageSchematic, version: str, asset: Asset) -> None:
-    if asset.kind in (Kind.COMMAND_LINE, Kind.KERNEL):
+    if asset.kind in (AssetKind.COMMAND_LINE, AssetKind.KERNEL):
         return
     if contents.machine_configuration and Version.parse(version).line < (1, 12):
         text = f"embedding configuration is not supported for Talos version {version}"
@@ -125,7 +125,7 @@ def _check(state: FactoryState, contents: ImageSchematic, version: str, asset: A
 
 
 def _virtual_size(asset: Asset, loader: str) -> int:
-    if asset.kind is not Kind.DISK:
+    if asset.kind is not AssetKind.DISK:
         return 0
     if asset.form == "raw":
         return RAW_SIZE
@@ -134,16 +134,16 @@ def _virtual_size(asset: Asset, loader: str) -> int:
 
 
 def _made(facts: ImageFacts, asset: Asset, line: str) -> bytes:
-    if asset.kind is Kind.DISK:
+    if asset.kind is AssetKind.DISK:
         return _disk(_Frozen(facts), asset.form, asset.compression)
-    if asset.kind is Kind.ISO:
+    if asset.kind is AssetKind.ISO:
         return iso_image(facts, _MOMENT)
-    if asset.kind is Kind.COMMAND_LINE:
+    if asset.kind is AssetKind.COMMAND_LINE:
         return line.encode()
-    if asset.kind is Kind.INSTALLER:
+    if asset.kind is AssetKind.INSTALLER:
         image = container_image(facts, "installer")
         return image_archive(image, f"ghcr.io/siderolabs/installer:{facts.version}")
-    if asset.kind is Kind.INITRAMFS:
+    if asset.kind is AssetKind.INITRAMFS:
         return packed(facts_area(facts), "xz")
     return b"MZ" + facts_area(facts)
 

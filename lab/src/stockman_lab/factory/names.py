@@ -22,7 +22,7 @@ _SECURE = "-secureboot"
 _PREFIX = "error parsing profile from path: "
 
 
-class Kind(Enum):
+class AssetKind(Enum):
     """What a file is."""
 
     KERNEL = "kernel"
@@ -38,7 +38,7 @@ class Kind(Enum):
 class Asset:
     """One file of the factory, as its name says it."""
 
-    kind: Kind
+    kind: AssetKind
     architecture: str
     platform: str = "metal"
     secure_boot: bool = False
@@ -51,16 +51,18 @@ class Asset:
 def asset(path: str) -> Asset:
     """What a name stands for; refuses what is none, in the words of the factory."""
     if path.startswith("kernel-"):
-        return Asset(kind=Kind.KERNEL, architecture=_architecture(path.removeprefix("kernel-")))
+        return Asset(
+            kind=AssetKind.KERNEL, architecture=_architecture(path.removeprefix("kernel-"))
+        )
     if path.startswith("cmdline-"):
-        return _machine(Kind.COMMAND_LINE, path.removeprefix("cmdline-"))
+        return _machine(AssetKind.COMMAND_LINE, path.removeprefix("cmdline-"))
     if path.startswith("initramfs-") and path.endswith(".xz"):
         middle = path.removeprefix("initramfs-").removesuffix(".xz")
-        return Asset(kind=Kind.INITRAMFS, architecture=_architecture(middle))
+        return Asset(kind=AssetKind.INITRAMFS, architecture=_architecture(middle))
     if path.endswith(".iso"):
-        return _machine(Kind.ISO, path.removesuffix(".iso"))
+        return _machine(AssetKind.ISO, path.removesuffix(".iso"))
     if path.endswith("-uki.efi"):
-        return _machine(Kind.UKI, path.removesuffix("-uki.efi"))
+        return _machine(AssetKind.UKI, path.removesuffix("-uki.efi"))
     if path.endswith(".tar") and "installer-" in path:
         return _installer(path.removesuffix(".tar"))
     return _disk(path)
@@ -68,9 +70,9 @@ def asset(path: str) -> Asset:
 
 def _installer(path: str) -> Asset:
     if path.startswith("installer-"):
-        return _machine(Kind.INSTALLER, f"metal-{path.removeprefix('installer-')}")
+        return _machine(AssetKind.INSTALLER, f"metal-{path.removeprefix('installer-')}")
     platform, _, rest = path.partition("-installer-")
-    return _machine(Kind.INSTALLER, f"{platform}-{rest}")
+    return _machine(AssetKind.INSTALLER, f"{platform}-{rest}")
 
 
 def _disk(path: str) -> Asset:
@@ -79,10 +81,12 @@ def _disk(path: str) -> Asset:
     form = next((one for one in _FORMS if bare.endswith(f".{one}")), "")
     if not form:
         raise invalid(f'{_PREFIX}invalid profile path: "{bare}"')
-    return _machine(Kind.DISK, bare.removesuffix(f".{form}"), form, _COMPRESSIONS.get(ending, ""))
+    return _machine(
+        AssetKind.DISK, bare.removesuffix(f".{form}"), form, _COMPRESSIONS.get(ending, "")
+    )
 
 
-def _machine(kind: Kind, text: str, form: str = "", compression: str = "") -> Asset:
+def _machine(kind: AssetKind, text: str, form: str = "", compression: str = "") -> Asset:
     bare = text.removesuffix(_SECURE)
     platform, dash, rest = bare.partition("-")
     if not dash:

@@ -16,9 +16,9 @@ from stockman_lab.http.writing import Manner, encoding_of, rendered
 if TYPE_CHECKING:
     import ssl
 
-    from stockman_lab.http.house import Cancellable, House, Timers
     from stockman_lab.http.messages import Handler
     from stockman_lab.http.multipart import Spool
+    from stockman_lab.http.rules import Cancellable, ServerRules, Timers
 
 _LARGEST_QUEUE = 64 * 1024
 """How much a client may send ahead while it waits for an answer."""
@@ -42,7 +42,7 @@ class Phase(Enum):
 class Hosting(Protocol):
     """A server as its connections see it."""
 
-    house: House
+    house: ServerRules
     handler: Handler
     timers: Timers
 

@@ -15,7 +15,7 @@ _UNAVAILABLE = 503
 
 
 @dataclass(slots=True)
-class Told:
+class DelayedOutcome:
     """What becomes of a request, and how long that takes."""
 
     outcome: Outcome
@@ -24,32 +24,32 @@ class Told:
     """Whether nobody listens at all."""
 
 
-def told(
+def outcome_under(
     fault: Fault | None,
     make: Callable[[], Response],
     refuse: Callable[[int, str], Response] = text_error,
-) -> Told:
+) -> DelayedOutcome:
     """What is answered where a fault is due, or none. Lies are told by whoever makes the answer."""
     if fault is None:
-        return Told(make())
+        return DelayedOutcome(make())
     match fault.effect:
         case Effect.FAIL:
-            return Told(_refusal(fault, refuse))
+            return DelayedOutcome(_refusal(fault, refuse))
         case Effect.DO_THEN_FAIL:
             make()
-            return Told(_refusal(fault, refuse))
+            return DelayedOutcome(_refusal(fault, refuse))
         case Effect.DELAY:
-            return Told(make(), fault.seconds)
+            return DelayedOutcome(make(), fault.seconds)
         case Effect.HANG:
-            return Told(Hang())
+            return DelayedOutcome(Hang())
         case Effect.CUT | Effect.KILL:
-            return Told(Cut(), is_refused=fault.effect is Effect.KILL)
+            return DelayedOutcome(Cut(), is_refused=fault.effect is Effect.KILL)
         case Effect.DO_THEN_CUT:
             make()
-            return Told(Cut())
+            return DelayedOutcome(Cut())
         case Effect.CORRUPT:
-            return Told(_damage_response(make(), fault.message))
-    return Told(make())
+            return DelayedOutcome(_damage_response(make(), fault.message))
+    return DelayedOutcome(make())
 
 
 def damaged(content: bytes, how: str) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from stockman_lab.http.house import House
+from stockman_lab.http.rules import ServerRules
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -19,16 +19,16 @@ _MANY = 1 << 30
 _SILENCE = 120.0
 
 
-def go_house(
+def go_rules(
     *,
     body_bytes: int,
     asks_for_certificates: bool = False,
     any_method: bool = False,
     oversized: Callable[[], Response] | None = None,
     patience: float | None = None,
-) -> House:
+) -> ServerRules:
     """The rules of such a server: any method, any type of body, connections that stay."""
-    return House(
+    return ServerRules(
         server="",
         methods=_METHODS,
         with_body=_METHODS,

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import ssl
 
-from stockman_lab.http.house import Cancellable, Timers
+from stockman_lab.http.rules import Cancellable, Timers
 from stockman_lab.http.tls import HANDSHAKE, Broken, Tls
 
 _LARGEST_REST = 16 * 1024 * 1024

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from stockman_lab.http.house import House
 from stockman_lab.http.messages import Request, Response
+from stockman_lab.http.rules import ServerRules
 
 
 def refusal(status: int, text: str) -> Response:
@@ -15,7 +15,7 @@ def unknown_method(method: str) -> Response:
     return Response(501, f"method '{method}' not available")
 
 
-def insecure(request: Request, rules: House) -> Response:
+def insecure(request: Request, rules: ServerRules) -> Response:
     """The answer to a client that does not encrypt."""
     host = request.headers.get("host", "")
     if not host or not rules.redirects_to_tls:
@@ -29,7 +29,7 @@ def insecure(request: Request, rules: House) -> Response:
     return Response(status, words, {"Location": place}, words.encode(), close=True)
 
 
-def by_head(request: Request, rules: House) -> Response | None:
+def by_head(request: Request, rules: ServerRules) -> Response | None:
     """The answer to a head that is not taken; None: it is."""
     if request.method not in rules.methods and not rules.any_method:
         return unknown_method(request.method)
@@ -38,7 +38,7 @@ def by_head(request: Request, rules: House) -> Response | None:
     return None
 
 
-def by_body(request: Request, rules: House) -> Response | None:
+def by_body(request: Request, rules: ServerRules) -> Response | None:
     """The answer to a body that is not even read; None: it may come."""
     if request.method not in rules.with_body and not rules.any_method:
         return refusal(501, f"Unexpected content for method '{request.method}'")

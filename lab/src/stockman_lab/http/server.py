@@ -7,7 +7,7 @@ import ssl
 from collections.abc import Awaitable, Callable
 from typing import TYPE_CHECKING
 
-from stockman_lab.http.house import House, Timers
+from stockman_lab.http.rules import ServerRules, Timers
 
 if TYPE_CHECKING:
     from stockman_lab.http.connection import Connection
@@ -27,11 +27,11 @@ class HttpServer:
         self,
         handler: Handler,
         now: Callable[[], float],
-        house: House | None = None,
+        house: ServerRules | None = None,
         timers: Timers | None = None,
     ) -> None:
         self.handler = handler
-        self.house = house or House()
+        self.house = house or ServerRules()
         self._context: Context = None
         self.timers: Timers
         self._given_timers = timers

@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from urllib.parse import parse_qsl, unquote
 
 from stockman_lab.core.faults import Effect, Fault, Faults, Point
-from stockman_lab.http.faulty import Told, damaged, told
+from stockman_lab.http.faulty import DelayedOutcome, damaged, outcome_under
 from stockman_lab.http.messages import Request, Response
 from stockman_lab.objects.asked import XML, Asked
 from stockman_lab.objects.bodies import content_of
@@ -50,7 +50,7 @@ class ObjectsApi:
         self._clock = clock
         self._answered = 0
 
-    def answer(self, request: Request) -> Told:
+    def answer(self, request: Request) -> DelayedOutcome:
         """What becomes of a request."""
         encoded, _, query = request.target.partition("?")
         path = unquote(encoded)
@@ -64,7 +64,9 @@ class ObjectsApi:
         }
         fault = self._faults.due(Point.OBJECTS, self._now(), facts)
         signed = Signed(method=request.method, path=path, query=pairs, headers=request.headers)
-        return told(fault, lambda: self._made(request, signed, fault), self._error_response)
+        return outcome_under(
+            fault, lambda: self._made(request, signed, fault), self._error_response
+        )
 
     def _error_response(self, status: int, text: str) -> Response:
         code = {503: "SlowDown", 429: "TooManyRequests"}.get(status, "InternalError")

@@ -9,7 +9,7 @@ from functools import lru_cache
 from stockman.model.tables import read_table
 from stockman.model.version import Version
 from stockman_lab.factory.assets import Order, facts_of, order
-from stockman_lab.factory.names import Asset, Kind
+from stockman_lab.factory.names import Asset, AssetKind
 from stockman_lab.factory.offer import newest_stable
 from stockman_lab.factory.state import FactoryState
 from stockman_lab.images.container import ContainerImage, container_image, digest_of, index_of
@@ -112,7 +112,7 @@ def _installers(
 
 def _order(factory: FactoryState, found: re.Match[str], version: str, architecture: str) -> Order:
     asset = Asset(
-        kind=Kind.INSTALLER,
+        kind=AssetKind.INSTALLER,
         platform=found["platform"] or "metal",
         architecture=architecture,
         secure_boot=found["secure"] is not None,
@@ -124,7 +124,7 @@ def _of_talos(factory: FactoryState, repository: str, tag: str, twist: Twist) ->
     if tag not in factory.versions or not _is_upstream(repository, tag):
         return None
     facts = ImageFacts(
-        platform="metal", version=tag, virtual_size=0, more={"kind": Kind.INSTALLER.value}
+        platform="metal", version=tag, virtual_size=0, more={"kind": AssetKind.INSTALLER.value}
     )
     return _built(facts, repository.rpartition("/")[2], twist)
 

@@ -6,7 +6,7 @@ import json
 from dataclasses import dataclass, field
 from http import HTTPStatus
 
-from stockman_lab.http.faulty import Told
+from stockman_lab.http.faulty import DelayedOutcome
 from stockman_lab.http.go_style import words
 from stockman_lab.http.messages import Cut, Hang, Response
 from stockman_lab.images.container import digest_of, layer_facts
@@ -162,7 +162,7 @@ class _Pulling:
             raise self._resolution_failure(broken)
         raise _Stopped(f"{_COPYING}: {broken}")
 
-    def _broken(self, method: str, where: str, what: str, answer: Told) -> str:
+    def _broken(self, method: str, where: str, what: str, answer: DelayedOutcome) -> str:
         url = self._wanted.url(where, what)
         text = f'failed to do request: {method.capitalize()} "{url}"'
         if isinstance(answer.outcome, Hang):

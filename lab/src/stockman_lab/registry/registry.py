@@ -10,7 +10,7 @@ from urllib.parse import parse_qs, quote
 
 from stockman_lab.core.faults import Effect, Fault, Faults, Point
 from stockman_lab.factory.state import FactoryState
-from stockman_lab.http.faulty import Told, told
+from stockman_lab.http.faulty import DelayedOutcome, outcome_under
 from stockman_lab.http.messages import Response
 from stockman_lab.images.container import INDEX
 from stockman_lab.registry import pushing
@@ -61,7 +61,7 @@ class Registry:
         self._now = now
         self._contents = Contents(state, factory)
 
-    def answer(self, ask: Ask) -> Told:
+    def answer(self, ask: Ask) -> DelayedOutcome:
         """What becomes of a request."""
         found = _PATH.fullmatch(ask.path)
         facts = {
@@ -74,7 +74,7 @@ class Registry:
         fault = self._faults.due(Point.REGISTRY, self._now(), facts)
         claims = fault is not None and fault.effect is Effect.CLAIM
         taker = self._for_show() if claims else self
-        return told(fault, lambda: taker._made(ask, found, fault), error)
+        return outcome_under(fault, lambda: taker._made(ask, found, fault), error)
 
     def _for_show(self) -> Registry:
         """A registry with the same content, which forgets what is brought to it."""

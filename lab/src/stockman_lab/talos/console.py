@@ -8,7 +8,7 @@ from stockman_lab.talos.state import Stage
 from stockman_lab.talos.status import has_static_pods, is_ready, unmet_conditions
 
 if TYPE_CHECKING:
-    from stockman_lab.talos.land import Land
+    from stockman_lab.talos.fleet import Fleet
     from stockman_lab.talos.machine import Machine
     from stockman_lab.talos.state import Service
 
@@ -18,12 +18,12 @@ _NOTHING = "n/a"
 _CONTROL_PLANE = ("apiserver", "controller-manager", "scheduler")
 
 
-def machine_rows(fleet: Land) -> list[Shown]:
+def machine_rows(fleet: Fleet) -> list[Shown]:
     """All machines of a world, by name, in a line each."""
     return sorted((_row(machine) for machine in fleet.machines), key=lambda row: str(row["name"]))
 
 
-def machine_named(fleet: Land, name: str) -> Machine | None:
+def machine_named(fleet: Fleet, name: str) -> Machine | None:
     """The machine with a host name, an address, or the name of its virtual machine."""
     for machine in fleet.machines:
         if name and name in (machine.hostname, machine.state.name, machine.address):

@@ -14,7 +14,7 @@ from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.services import running as services
 
 if TYPE_CHECKING:
-    from stockman_lab.talos.land import Land
+    from stockman_lab.talos.fleet import Fleet
     from stockman_lab.talos.machine import Machine
     from stockman_lab.talos.state import Service
 
@@ -63,7 +63,7 @@ def is_alive(machine: Machine) -> bool:
     return machine.fault_lasts(Point.ETCD, {"action": "run"}) is None
 
 
-def alive(fleet: Land, cluster: EtcdCluster) -> set[str]:
+def alive(fleet: Fleet, cluster: EtcdCluster) -> set[str]:
     """Ids of members that are alive."""
     names = set()
     for all_controller in fleet.all_controllers():
@@ -91,7 +91,7 @@ def has_quorum(machine: Machine) -> bool:
     return quorum.has_quorum(cluster, seen)
 
 
-def elect(fleet: Land) -> None:
+def elect(fleet: Fleet) -> None:
     """Let every cluster have a leader, where enough members are alive."""
     for cluster in fleet.state.etcd.values():
         quorum.leader(cluster, alive(fleet, cluster))

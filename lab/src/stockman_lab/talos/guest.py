@@ -9,7 +9,7 @@ from stockman_lab.guest.system import AgentError, Throws
 
 if TYPE_CHECKING:
     from stockman_lab.guest.view import GuestView
-    from stockman_lab.talos.land import Land
+    from stockman_lab.talos.fleet import Fleet
     from stockman_lab.talos.machine import Machine
 
 KIND = "talos"
@@ -22,7 +22,7 @@ class TalosGuest:
 
     kind: ClassVar[str] = KIND
 
-    def __init__(self, land: Land, key: str = "") -> None:
+    def __init__(self, land: Fleet, key: str = "") -> None:
         self._land = land
         self._key = key
 
@@ -86,6 +86,6 @@ class TalosGuest:
         return {_MACHINE: self._key}
 
     @classmethod
-    def loaded(cls, fleet: Land, saved: Mapping[str, object]) -> TalosGuest:
+    def loaded(cls, fleet: Fleet, saved: Mapping[str, object]) -> TalosGuest:
         """The guest that was saved."""
         return cls(fleet, str(saved[_MACHINE]))

@@ -14,13 +14,13 @@ if TYPE_CHECKING:
     from stockman_lab.guest.view import GuestView
     from stockman_lab.talos.apid import Apid
     from stockman_lab.talos.config.effective_record import Effective
-    from stockman_lab.talos.land import Land
+    from stockman_lab.talos.fleet import Fleet
 
 
 class Machine:
     """One machine: looks things up, tells, notes, and plans what comes next."""
 
-    def __init__(self, land: Land, state: MachineState) -> None:
+    def __init__(self, land: Fleet, state: MachineState) -> None:
         self.land = land
         self.state = state
         self._effective: Effective | None = None

@@ -11,11 +11,11 @@ from stockman_lab.talos.state import AddressState, Stage
 from stockman_lab.talos.status import tell_status
 
 if TYPE_CHECKING:
-    from stockman_lab.talos.land import Land
+    from stockman_lab.talos.fleet import Fleet
     from stockman_lab.talos.machine import Machine
 
 
-def settle_shared_addresses(fleet: Land) -> None:
+def settle_shared_addresses(fleet: Fleet) -> None:
     """Give every shared address to one machine that may hold it, and take it from all others."""
     claimants: dict[str, list[Machine]] = {}
     for machine in fleet.all_controllers():
@@ -57,7 +57,7 @@ def _release(machine: Machine) -> None:
         machine.note(f"removing shared IP {network.vip} from {network.vip_link}")
 
 
-def notice(fleet: Land, machine: Machine) -> None:
+def notice(fleet: Fleet, machine: Machine) -> None:
     """Let a machine, and the control plane that it belongs to, take notice."""
     controllers = [
         controller for controller in fleet.controllers(machine) if controller is not machine

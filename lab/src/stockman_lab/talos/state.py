@@ -285,7 +285,7 @@ class MachineState:
 
 
 @dataclass(slots=True)
-class LandState:
+class FleetState:
     """All machines of a world and the etcd clusters among them."""
 
     machines: dict[str, MachineState] = field(default_factory=dict)

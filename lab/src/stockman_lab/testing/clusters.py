@@ -10,9 +10,9 @@ from typing import TypeVar
 
 from stockman.kubernetes.client import KubernetesClient
 from stockman.kubernetes.transport import Reply, Request
-from stockman_lab.doors.kube_port import ApiClock, ApiWire
 from stockman_lab.kube.api.server import Api
 from stockman_lab.objects.state import Bucket
+from stockman_lab.servers.kube_port import ApiClock, ApiWire
 from stockman_lab.testing.steering import SteeredLab
 from stockman_lab.testing.storage import S3Lab
 from stockman_lab.testing.thread import LabThread, ProxmoxLab, TalosLab

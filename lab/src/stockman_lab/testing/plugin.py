@@ -18,7 +18,7 @@ import pytest
 
 if TYPE_CHECKING:
     from stockman_lab.testing.clusters import ClusterLab, KubernetesLab
-    from stockman_lab.testing.staged import StagedWish, StagedWorlds
+    from stockman_lab.testing.staged import ClusterOptions, StagedWorlds
     from stockman_lab.testing.storage import S3Lab
     from stockman_lab.testing.thread import ProxmoxLab, TalosLab
 
@@ -67,12 +67,12 @@ def proxmox_lab(
     from ipaddress import IPv4Network
 
     from stockman_lab.testing.thread import LabThread
-    from stockman_lab.world.preset import Wish, preset_world
+    from stockman_lab.world.preset import PresetOptions, preset_world
 
     wanted = _told(request, _MARK)
     now = datetime.now(UTC)  # noqa: TID251  # certificates have to be valid to real clients
     world = preset_world(
-        Wish(
+        PresetOptions(
             preset=str(wanted.pop("preset", "three-node")),
             network=IPv4Network(str(wanted.pop("network", _NETWORK))),
             profile=str(wanted.pop("pve", "9.1")),
@@ -165,7 +165,7 @@ def cluster_lab(
     staged_talos_worlds: StagedWorlds,
 ) -> Iterator[ClusterLab]:
     """Everything that is simulated, with one cluster that Flux is in, while the test runs."""
-    from stockman_lab.doors.manner import Manner
+    from stockman_lab.servers.options import ServingOptions
     from stockman_lab.testing.clusters import whole_of
     from stockman_lab.testing.thread import LabThread
 
@@ -176,7 +176,7 @@ def cluster_lab(
     _refuse_others(_CLUSTER_MARK, wanted)
     world = staged_talos_worlds.copy(cluster_options)
     world.state.repositories |= {url: str(path) for url, path in repositories.items()}
-    manner = Manner(
+    manner = ServingOptions(
         speed=None if speed is None else float(speed),
         port=0,
         images_port=0,
@@ -203,11 +203,11 @@ def _refuse_others(name: str, left: dict[str, Any]) -> None:
         raise pytest.UsageError(f"the mark {name} takes no {', '.join(sorted(left))}")
 
 
-def _cluster_options(options: dict[str, Any], *, flux: bool = False) -> StagedWish:
+def _cluster_options(options: dict[str, Any], *, flux: bool = False) -> ClusterOptions:
     """Takes what is said of a cluster out of what a mark says."""
-    from stockman_lab.testing.staged import StagedWish
+    from stockman_lab.testing.staged import ClusterOptions
 
-    return StagedWish(
+    return ClusterOptions(
         preset=str(options.pop("preset", "single")),
         network=str(options.pop("network", _NETWORK)),
         talos=options.pop("talos", None),

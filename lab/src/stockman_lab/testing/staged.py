@@ -7,13 +7,13 @@ from datetime import datetime
 from ipaddress import IPv4Network
 
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 from stockman_lab.world.world import World
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class StagedWish:
+class ClusterOptions:
     """Which cluster is wanted."""
 
     preset: str
@@ -32,18 +32,18 @@ class StagedWorlds:
     def __init__(self, now: datetime) -> None:
         self.now = now
         """When certificates begin to be valid."""
-        self._made: dict[StagedWish, bytes] = {}
+        self._made: dict[ClusterOptions, bytes] = {}
 
-    def copy(self, cluster_options: StagedWish) -> World:
+    def copy(self, cluster_options: ClusterOptions) -> World:
         """A world of its own for somebody."""
         if cluster_options not in self._made:
             self._made[cluster_options] = self._stage(cluster_options)
         return World(read_world(self._made[cluster_options]))
 
-    def _stage(self, cluster_options: StagedWish) -> bytes:
+    def _stage(self, cluster_options: ClusterOptions) -> bytes:
         network = IPv4Network(cluster_options.network)
         world = preset_world(
-            Wish(
+            PresetOptions(
                 preset=cluster_options.preset,
                 network=network,
                 profile=cluster_options.pve,

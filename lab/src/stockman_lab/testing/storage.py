@@ -11,9 +11,9 @@ from datetime import datetime
 from typing import TypeVar
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.pace import Pace
-from stockman_lab.doors.service_doors import ObjectsDoor
 from stockman_lab.objects.state import Bucket, first_key
+from stockman_lab.servers.pace import Pace
+from stockman_lab.servers.services import ObjectsServer
 from stockman_lab.world.world import World
 
 T = TypeVar("T")
@@ -123,7 +123,7 @@ class StorageThread:
     async def _serve(self) -> None:
         self._loop = asyncio.get_running_loop()
         self._ending = asyncio.Event()
-        objects_door = ObjectsDoor(self._world, Pace(self._world, None), self._now)
+        objects_door = ObjectsServer(self._world, Pace(self._world, None), self._now)
         try:
             port = await objects_door.start(_ADDRESS, 0)
         except OSError as error:

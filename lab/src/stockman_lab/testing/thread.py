@@ -11,11 +11,11 @@ from datetime import datetime
 from pathlib import Path
 from typing import TypeVar
 
-from stockman_lab.doors.manner import Manner
-from stockman_lab.doors.serving import Serving
 from stockman_lab.pve.access.accounts import TokenChange, create_token
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.state import ROOT
+from stockman_lab.servers.options import ServingOptions
+from stockman_lab.servers.serving import Serving
 from stockman_lab.testing.steering import SteeredLab
 from stockman_lab.world.world import World
 
@@ -86,12 +86,12 @@ class LabThread:
         port: int = 8006,
         ssh_port: int | None = None,
         talos: TalosPorts | None = None,
-        manner: Manner | None = None,
+        manner: ServingOptions | None = None,
     ) -> None:
         self._world = world
         self._scratch = scratch
         self._now = now
-        self._manner = manner or Manner(port=port, ssh_port=ssh_port)
+        self._manner = manner or ServingOptions(port=port, ssh_port=ssh_port)
         if talos is not None:
             self._manner.talos_port, self._manner.images_port = talos.api, talos.images
             self._manner.kube_port = talos.kube

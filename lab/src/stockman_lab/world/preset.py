@@ -89,7 +89,7 @@ _IMAGES = 3
 
 
 @state
-class Wish:
+class PresetOptions:
     """Which world is wanted."""
 
     preset: str
@@ -99,7 +99,7 @@ class Wish:
     now: float = 1_767_225_600.0
 
 
-def preset_world(options: Wish) -> World:
+def preset_world(options: PresetOptions) -> World:
     """A world of one preset: hosts, storages, bridges, devices, and guests it only looks at."""
     world = World.new(seed=options.seed, now=options.now)
     world.state.images_address = str(options.network.network_address + _IMAGES)
@@ -110,7 +110,7 @@ def preset_world(options: Wish) -> World:
     return world
 
 
-def _add(world: World, options: Wish, cluster_preset: dict[str, Any]) -> None:
+def _add(world: World, options: PresetOptions, cluster_preset: dict[str, Any]) -> None:
     state = ClusterState(
         name=cluster_preset["name"],
         profile=options.profile,

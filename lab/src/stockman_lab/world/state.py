@@ -15,7 +15,7 @@ from stockman_lab.kube.controllers.state import ControllersState
 from stockman_lab.objects.state import ObjectsState
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.registry.state import RegistryState
-from stockman_lab.talos.state import LandState
+from stockman_lab.talos.state import FleetState
 
 VERSION = 1
 
@@ -51,7 +51,7 @@ class WorldState:
     objects_address: str = ""
     """Where object storage is served. Empty: nowhere."""
     objects: ObjectsState = field(default_factory=ObjectsState)
-    talos: LandState = field(default_factory=LandState)
+    talos: FleetState = field(default_factory=FleetState)
     kubernetes: dict[str, ControllersState] = field(default_factory=dict)
     """What controllers of Kubernetes have to do, by the ids of etcd clusters."""
     memories: dict[int, Memory] = field(default_factory=dict)

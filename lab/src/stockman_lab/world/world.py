@@ -14,8 +14,8 @@ from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.pve.happenings import happen
 from stockman_lab.pve.surroundings import NothingOutside, Outside, Surroundings
+from stockman_lab.talos.fleet import Fleet
 from stockman_lab.talos.guest import KIND, PLATFORMS, TalosGuest
-from stockman_lab.talos.land import Land
 from stockman_lab.world.state import WorldState
 
 if TYPE_CHECKING:
@@ -92,7 +92,7 @@ class World:
         self.clusters = {
             name: Cluster(cluster, self.around) for name, cluster in state.clusters.items()
         }
-        self.talos = Land(state.talos, self.around, self.clusters, self)
+        self.talos = Fleet(state.talos, self.around, self.clusters, self)
         self.talos.kubernetes = LateKubernetes(state.kubernetes, lambda: self.kubernetes)
         self._kubernetes: Kubernetes | None = None
         self.around.systems.register(

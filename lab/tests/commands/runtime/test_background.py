@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from stockman_lab.commands.runtime.background import MACHINE, detached, ended, failed
 from stockman_lab.commands.runtime.consoles import machine_rows
-from stockman_lab.commands.runtime.directories import LabPlaces
+from stockman_lab.commands.runtime.directories import LabFiles
 from stockman_lab.commands.runtime.remote import tell
 from stockman_lab.commands.runtime.serve import is_locked
 
@@ -17,7 +17,7 @@ from tests.cli.running import REAL, ran
 
 
 def test_a_cluster_answers_as_soon_as_it_is_called_ready(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     texts = ("--stage", "cluster", "--preset", "single", "--talos", "1.13.9")
     where = ("--network", next(NETWORKS), "--state", str(files.state))
     done = ran("lab", "up", *texts, *where, "--detach", program=REAL)
@@ -36,14 +36,14 @@ def test_a_cluster_answers_as_soon_as_it_is_called_ready(tmp_path: Path) -> None
 
 def test_what_keeps_it_from_starting_is_told_without_how_far_machines_were(tmp_path: Path) -> None:
     text = f"{MACHINE}talos-1: made\nerror[lab.port]: 127.66.0.4:8006 is in use\n"
-    problem = failed(LabPlaces(state=tmp_path / "lab.state"), text)
+    problem = failed(LabFiles(state=tmp_path / "lab.state"), text)
     assert problem.why == "error[lab.port]: 127.66.0.4:8006 is in use"
 
 
 def test_one_that_cannot_start_is_told_at_once(tmp_path: Path) -> None:
     network = next(NETWORKS)
-    with running_lab(LabPlaces(state=tmp_path / "one.state"), wanted(network)):
-        files = LabPlaces(state=tmp_path / "two.state")
+    with running_lab(LabFiles(state=tmp_path / "one.state"), wanted(network)):
+        files = LabFiles(state=tmp_path / "two.state")
         with pytest.raises(StockmanError, match=r"lab\.start") as caught:
             detached(files, wanted(network))
     assert "8006 is in use" in caught.value.problem.why

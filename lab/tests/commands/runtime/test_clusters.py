@@ -17,7 +17,7 @@ from stockman_lab.commands.runtime.consoles import (
     machine_rows,
     new_lines,
 )
-from stockman_lab.commands.runtime.directories import LabPlaces
+from stockman_lab.commands.runtime.directories import LabFiles
 from stockman_lab.commands.runtime.remote import ask, tell
 from stockman_lab.commands.runtime.serve import CLUSTER, serve
 from stockman_lab.commands.runtime.world_options import Manners, wish
@@ -30,7 +30,7 @@ from stockman.model.errors import StockmanError
 def test_the_machines_of_a_preset_are_made_and_everybody_is_told_how_far_they_are(
     tmp_path: Path,
 ) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     network = next(NETWORKS)
     told: list[tuple[str, str]] = []
     rows: list[dict[str, Any]] = []
@@ -73,7 +73,7 @@ def test_clients_are_told_where_machines_and_images_are(tmp_path: Path) -> None:
 
 
 def test_a_lab_without_machines_has_no_talosconfig(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     with running_lab(files, wanted()):
         result = environment(files)
         assert "TALOSCONFIG" not in result
@@ -140,7 +140,7 @@ def test_only_what_is_new_is_told(seen: list[str], now: list[str], new: list[str
 
 
 def test_a_kept_lab_without_machines_is_not_passed_off_as_a_cluster(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     network = next(NETWORKS)
     with running_lab(files, wanted(network)):
         pass

@@ -8,19 +8,19 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 import yaml
-from stockman_lab.commands.runtime.directories import LabPlaces
+from stockman_lab.commands.runtime.directories import LabFiles
 from stockman_lab.commands.runtime.environment import environment
-from stockman_lab.doors.manner import Manner
-from stockman_lab.doors.serving import Serving
+from stockman_lab.servers.options import ServingOptions
+from stockman_lab.servers.serving import Serving
 
-from lab.tests.doors.talos_client import today
+from lab.tests.servers.talos_client import today
 from lab.tests.ssh.doors import place, served
 from lab.tests.talos.staged import staged
 from lab.tests.worlds import small_world
 
 
 def test_who_asks_learns_how_to_log_in(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
 
     async def step(serving: Serving) -> tuple[dict[str, str], int]:
         return environment(serving, files, tag="test"), place(serving).ssh_port
@@ -39,10 +39,10 @@ def test_who_asks_learns_where_objects_and_repositories_are(tmp_path: Path) -> N
     world = small_world()
     world.state.objects_address = "127.0.0.1"
     world.state.repositories["https://git.test/home.git"] = str(tmp_path / "home.git")
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
 
     async def told() -> dict[str, str]:
-        manner = Manner(port=0, objects_port=0, git_port=0)
+        manner = ServingOptions(port=0, objects_port=0, git_port=0)
         serving = Serving(world, manner, tmp_path, datetime(2026, 6, 1, tzinfo=UTC))
         await serving.start()
         try:
@@ -63,10 +63,10 @@ def test_who_asks_learns_where_objects_and_repositories_are(tmp_path: Path) -> N
 def test_machines_that_are_not_where_they_should_be_are_told_with_their_ports(
     tmp_path: Path,
 ) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
 
     async def asked() -> dict[str, str]:
-        manner = Manner(port=0, images_port=0, talos_port=0)
+        manner = ServingOptions(port=0, images_port=0, talos_port=0)
         serving = Serving(staged(), manner, tmp_path, today())
         await serving.start()
         try:

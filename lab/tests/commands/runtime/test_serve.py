@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from stockman_lab.commands.runtime.background import detached
-from stockman_lab.commands.runtime.directories import LabPlaces, running
+from stockman_lab.commands.runtime.directories import LabFiles, running
 from stockman_lab.commands.runtime.remote import ask, tell
-from stockman_lab.commands.runtime.serve import Doors, LabWish, serve
+from stockman_lab.commands.runtime.serve import LabOptions, SystemAccess, serve
 from stockman_lab.commands.runtime.world_options import Manners, wish
 from stockman_lab.world.file import read_world
 
@@ -39,11 +39,11 @@ class Zeros:
         return bytes(range(count % 256)) if count < 256 else bytes(count)
 
 
-DOORS = Doors(clock=Noon(), entropy=Zeros())
+DOORS = SystemAccess(clock=Noon(), entropy=Zeros())
 
 
-def wanted(network: str = "", preset: str = "single") -> LabWish:
-    return LabWish(
+def wanted(network: str = "", preset: str = "single") -> LabOptions:
+    return LabOptions(
         preset=preset,
         network=IPv4Network(network or next(NETWORKS)),
         profile="9.1",
@@ -52,7 +52,7 @@ def wanted(network: str = "", preset: str = "single") -> LabWish:
 
 
 @contextmanager
-def running_lab(files: LabPlaces, options: LabWish) -> Iterator[None]:
+def running_lab(files: LabFiles, options: LabOptions) -> Iterator[None]:
     """Serve a lab in a thread until the end of the block."""
     ready = threading.Event()
     troubles: list[BaseException] = []
@@ -77,14 +77,14 @@ def running_lab(files: LabPlaces, options: LabWish) -> Iterator[None]:
         thread.join(30)
 
 
-def environment(files: LabPlaces) -> dict[str, str]:
+def environment(files: LabFiles) -> dict[str, str]:
     result = ask(files, "environment")
     assert isinstance(result, dict)
     return result
 
 
 def test_a_lab_tells_what_it_holds_and_keeps_it(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     with running_lab(files, wanted()):
         value: Any = ask(files, "status")
         assert [host["name"] for host in value["clusters"][0]["hosts"]] == ["pve"]
@@ -95,7 +95,7 @@ def test_a_lab_tells_what_it_holds_and_keeps_it(tmp_path: Path) -> None:
 
 
 def test_the_clock_and_faults_are_steered_from_outside(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     with running_lab(files, wanted()):
         before: Any = ask(files, "status")
         after: Any = tell(files, "clock", {"advance": 7200})
@@ -108,7 +108,7 @@ def test_the_clock_and_faults_are_steered_from_outside(tmp_path: Path) -> None:
 
 
 def test_a_host_can_lose_its_power(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     with running_lab(files, wanted(preset="three-node")):
         tell(files, "faults", {"point": "host", "effect": "kill", "match": {"node": "neo"}})
         value: Any = ask(files, "status")
@@ -117,7 +117,7 @@ def test_a_host_can_lose_its_power(tmp_path: Path) -> None:
 
 
 def test_a_kept_state_is_gone_on_with(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     network = next(NETWORKS)
     with running_lab(files, wanted(network)):
         first = environment(files)["PROXMOX_VE_API_TOKEN"]
@@ -126,7 +126,7 @@ def test_a_kept_state_is_gone_on_with(tmp_path: Path) -> None:
 
 
 def test_a_second_one_on_the_same_state_is_refused(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     with running_lab(files, wanted()):
         with pytest.raises(StockmanError, match=r"lab\.running"):
             serve(files, wanted(), DOORS, lambda: None)
@@ -134,7 +134,7 @@ def test_a_second_one_on_the_same_state_is_refused(tmp_path: Path) -> None:
 
 
 def test_one_in_the_background_is_refused_as_well(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     with running_lab(files, wanted()):
         with pytest.raises(StockmanError, match=r"lab\.running"):
             detached(files, wanted())
@@ -142,7 +142,7 @@ def test_one_in_the_background_is_refused_as_well(tmp_path: Path) -> None:
 
 
 def test_what_a_killed_lab_left_behind_is_cleared_away(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab[1].state")
+    files = LabFiles(state=tmp_path / "lab[1].state")
     left = tmp_path / "lab[1].state.4711.scratch"
     left.mkdir()
     (left / "upload").write_bytes(b"wool")
@@ -154,15 +154,15 @@ def test_what_a_killed_lab_left_behind_is_cleared_away(tmp_path: Path) -> None:
 
 def test_a_port_in_use_is_one_clear_sentence(tmp_path: Path) -> None:
     network = next(NETWORKS)
-    with running_lab(LabPlaces(state=tmp_path / "one.state"), wanted(network)):
-        files = LabPlaces(state=tmp_path / "two.state")
+    with running_lab(LabFiles(state=tmp_path / "one.state"), wanted(network)):
+        files = LabFiles(state=tmp_path / "two.state")
         with pytest.raises(StockmanError, match=r"lab\.port: 127.*:8006 is in use"):
             serve(files, wanted(network), DOORS, lambda: None)
         assert not files.state.exists()
 
 
 def test_a_damaged_state_is_refused_and_left_alone(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     files.state.write_bytes(b"wool")
     with pytest.raises(StockmanError, match=r"lab\.state"):
         serve(files, wanted(), DOORS, lambda: None)
@@ -172,7 +172,7 @@ def test_a_damaged_state_is_refused_and_left_alone(tmp_path: Path) -> None:
 def test_strangers_are_not_listened_to(tmp_path: Path) -> None:
     import http.client
 
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     with running_lab(files, wanted()):
         connection = http.client.HTTPConnection("127.0.0.1", running(files).port, timeout=10)
         connection.request("POST", "/down", "{}", {"Authorization": "Bearer wool"})
@@ -182,7 +182,7 @@ def test_strangers_are_not_listened_to(tmp_path: Path) -> None:
 
 
 def test_repositories_are_kept_by_their_urls(tmp_path: Path) -> None:
-    files = LabPlaces(state=tmp_path / "lab.state")
+    files = LabFiles(state=tmp_path / "lab.state")
     url = "https://example.com/flock.git"
     made = wish(
         "single", next(NETWORKS), "9.1", "max", Manners(repositories=(f"{url}={tmp_path}",))

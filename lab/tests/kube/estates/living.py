@@ -13,7 +13,7 @@ from stockman_lab.kube.api.messages import Request, User, read_query
 from stockman_lab.kube.clusters.clusters import KubernetesCluster
 from stockman_lab.pve.access.state import Token
 from stockman_lab.pve.access.state import User as AccessUser
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staged, Staging, stage_files
 from stockman_lab.world.world import World
 
@@ -195,7 +195,7 @@ def living(written: Written, place: Path) -> Living:
     """The cluster of an estate, bootstrapped without anything in it."""
     preset = written.preset
     network = NETWORKS[preset]
-    world = preset_world(Wish(preset, network))
+    world = preset_world(PresetOptions(preset, network))
     world.state.repositories[written.url] = str(written.repository(place))
     staging = Staging(preset=preset, network=network, network_plugin=False)
     return Living(world, stage_files(world, written.texts, staging), written)

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from stockman_lab.kube.clusters.clusters import KubernetesCluster
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_files
 from stockman_lab.world.world import World
 
@@ -35,7 +35,7 @@ def _file(*, card: bool, driver: bool) -> bytes:
     if not card:
         del worker["vm"]["pci"]
         del worker["expect"]
-    world = preset_world(Wish("fifteen-node", NETWORK))
+    world = preset_world(PresetOptions("fifteen-node", NETWORK))
     schematic = load_yaml(texts["cluster.yaml"])["worker_schematic_id"]
     extensions = DRIVER if driver else DRIVER[1:]
     world.factory.schematics[schematic] = canonical_text(ImageSchematic(extensions=extensions))

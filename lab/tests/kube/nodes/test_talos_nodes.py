@@ -18,7 +18,7 @@ from stockman_lab.kube.nodes.manifests import apply_manifests, manifests
 from stockman_lab.talos import acting
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.file import read_world, world_file
-from stockman_lab.world.preset import Wish, preset_world
+from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster
 from stockman_lab.world.world import World
 
@@ -32,7 +32,7 @@ SETS = "/apis/apps/v1/namespaces/default/replicasets"
 
 @cache
 def _file() -> bytes:
-    world = preset_world(Wish("three-node", NETWORK))
+    world = preset_world(PresetOptions("three-node", NETWORK))
     stage_cluster(world, Staging(preset="three-node", network=NETWORK, talos_version="1.13.9"))
     world.settle()
     cluster = cluster_of(world)

@@ -4,23 +4,23 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor, NoAnswer
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.api.call import ApiReply, ApiRequest, Outcome
 from stockman_lab.pve.errors import ApiError
+from stockman_lab.servers.memory import MemoryClient, NoAnswer
 
 from lab.tests.worlds import NAME, door, small_world
 
 ADA = Caller("ada@pve")
 
 
-def refused(api: MemoryDoor, method: str, path: str, **params: object) -> ApiError:
+def refused(api: MemoryClient, method: str, path: str, **params: object) -> ApiError:
     with pytest.raises(ApiError) as caught:
         api.call(method, path, **params)
     return caught.value
 
 
-def with_ada() -> MemoryDoor:
+def with_ada() -> MemoryClient:
     root = door()
     root.post("/access/users", userid="ada@pve", password="secret12")
     return root.as_caller(ADA)
@@ -65,10 +65,10 @@ def test_an_unknown_host_is_a_name_that_nobody_knows() -> None:
     assert error.message.startswith("hostname lookup 'nowhere' failed - failed to get address info")
 
 
-def struck(effect: Effect, **how: object) -> MemoryDoor:
+def struck(effect: Effect, **how: object) -> MemoryClient:
     world = small_world()
     world.faults.add(Fault(Point.REQUEST, effect, {"path": "/access/groups"}, **how))  # type: ignore[arg-type]
-    return MemoryDoor(world, NAME)
+    return MemoryClient(world, NAME)
 
 
 def test_a_request_can_fail_after_it_was_done() -> None:
@@ -103,7 +103,7 @@ def test_an_answer_can_be_damaged() -> None:
 
 def test_credentials_can_be_refused_for_a_while() -> None:
     world = small_world()
-    root = MemoryDoor(world, NAME)
+    root = MemoryClient(world, NAME)
     token = root.post("/access/users/root@pam/token/tup", privsep=0)
     header = {"authorization": f"PVEAPIToken=root@pam!tup={token['value']}"}  # type: ignore[index]
     world.faults.add(Fault(Point.AUTHENTICATE, Effect.FAIL, status=401))

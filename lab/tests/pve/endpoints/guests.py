@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.state import GuestConfig
+from stockman_lab.servers.memory import MemoryClient
 
 
 def machine(
-    api: MemoryDoor, vmid: int = 100, storage: str = "local-zfs", node: str = "pve1"
+    api: MemoryClient, vmid: int = 100, storage: str = "local-zfs", node: str = "pve1"
 ) -> Guest:
     """A machine with one disk of 1 GiB."""
     name = f"vm-{vmid}-disk-0"
@@ -20,7 +20,7 @@ def machine(
     return guest
 
 
-def container(api: MemoryDoor, vmid: int = 200, node: str = "pve1") -> Guest:
+def container(api: MemoryClient, vmid: int = 200, node: str = "pve1") -> Guest:
     """A container with a root file system of 1 GiB."""
     name = f"subvol-{vmid}-disk-0"
     path = f"/nodes/{node}/storage/local-zfs/content"

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.access.identity import Caller
+from stockman_lab.servers.memory import MemoryClient
 
 
-def somebody(door: MemoryDoor, path: str, *privileges: str, name: str = "somebody") -> MemoryDoor:
+def somebody(
+    door: MemoryClient, path: str, *privileges: str, name: str = "somebody"
+) -> MemoryClient:
     """The same door for a user who has these privileges on a path, and what it had before."""
     userid = f"{name}@pve"
     role = f"r{len(door.cluster.state.access.roles)}"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.storages.backing_up import archive_of
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.pve.endpoints.guests import container, machine
 from lab.tests.pve.endpoints.people import somebody
@@ -216,14 +216,14 @@ def test_replies_are_what_the_schema_promises(profile: str) -> None:
 CONTENT = "/nodes/pve1/storage/local/content"
 
 
-def backed_up(api: MemoryDoor, vmid: int = 100, **given: object) -> str:
+def backed_up(api: MemoryClient, vmid: int = 100, **given: object) -> str:
     """The exit status of a backup."""
     upid = api.post("/nodes/pve1/vzdump", vmid=str(vmid), **{"storage": "local"} | given)
     assert str(upid).startswith("UPID:")
     return api.done(upid)
 
 
-def backups(api: MemoryDoor) -> list[str]:
+def backups(api: MemoryClient) -> list[str]:
     rows = api.get(CONTENT, content="backup")
     return [row["volid"] for row in rows]
 

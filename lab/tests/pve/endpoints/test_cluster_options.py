@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.errors import ApiError
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.guests import put_guest
 from lab.tests.worlds import door
@@ -14,11 +14,11 @@ OPTIONS = "/cluster/options"
 
 
 @pytest.fixture
-def lab() -> MemoryDoor:
+def lab() -> MemoryClient:
     return door()
 
 
-def test_settings_of_several_values_are_taken_apart(lab: MemoryDoor) -> None:
+def test_settings_of_several_values_are_taken_apart(lab: MemoryClient) -> None:
     lab.put(
         OPTIONS,
         migration="insecure,network=10.0.0.0/8",
@@ -37,13 +37,13 @@ def test_settings_of_several_values_are_taken_apart(lab: MemoryDoor) -> None:
     assert lab.get("/cluster/nextid") == "200"
 
 
-def test_the_range_of_ids_has_to_have_an_end_behind_its_beginning(lab: MemoryDoor) -> None:
+def test_the_range_of_ids_has_to_have_an_end_behind_its_beginning(lab: MemoryClient) -> None:
     reply = lab.reply("PUT", OPTIONS, {"next-id": "lower=300,upper=200"})
     assert reply.reason == "lower (300) <= upper (200) boundary rule broken"
     assert "next-id" not in lab.cluster.state.options
 
 
-def test_tags_are_those_in_sight_and_those_of_the_cluster(lab: MemoryDoor) -> None:
+def test_tags_are_those_in_sight_and_those_of_the_cluster(lab: MemoryClient) -> None:
     put_guest(lab, 100, tags="wool;white")
     settings = {
         "registered-tags": "shepherd",
@@ -56,7 +56,7 @@ def test_tags_are_those_in_sight_and_those_of_the_cluster(lab: MemoryDoor) -> No
     assert reply["user-tag-access"]["user-allow-list"] == ["grass", "hay"]
 
 
-def test_others_see_little(lab: MemoryDoor) -> None:
+def test_others_see_little(lab: MemoryClient) -> None:
     lab.put(OPTIONS, console="html5", keyboard="de")
     lab.post("/access/users", userid="ada@pve")
     assert lab.as_caller(Caller("ada@pve")).get(OPTIONS) == {"console": "html5", "allowed-tags": []}

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.errors import ApiError
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.guests import put_guest
 from lab.tests.pve.endpoints.containers import rows
@@ -16,13 +16,13 @@ RULES = f"{VM}/rules"
 
 
 @pytest.fixture
-def lab() -> MemoryDoor:
+def lab() -> MemoryClient:
     lab = door()
     put_guest(lab, 100)
     return lab
 
 
-def test_rules_are_inserted_on_top_and_moved_in_front_of_others(lab: MemoryDoor) -> None:
+def test_rules_are_inserted_on_top_and_moved_in_front_of_others(lab: MemoryClient) -> None:
     for name in ("c", "b", "a"):
         lab.post(RULES, type="in", action="ACCEPT", comment=name, pos=7)
     lab.put(f"{RULES}/0", moveto=2)
@@ -31,7 +31,7 @@ def test_rules_are_inserted_on_top_and_moved_in_front_of_others(lab: MemoryDoor)
     assert [row["comment"] for row in rows(lab, RULES)] == ["a", "c", "b"]
 
 
-def test_rules_are_changed_and_deleted(lab: MemoryDoor) -> None:
+def test_rules_are_changed_and_deleted(lab: MemoryClient) -> None:
     lab.post(RULES, type="in", action="ACCEPT", source="10.0.0.0/8", comment="x", iface="net0")
     digest = rows(lab, RULES)[0]["digest"]
     lab.put(f"{RULES}/0", action="DROP", delete="comment,iface", digest=digest)
@@ -43,7 +43,7 @@ def test_rules_are_changed_and_deleted(lab: MemoryDoor) -> None:
     assert lab.get(RULES) == []
 
 
-def test_options_are_set_and_deleted(lab: MemoryDoor) -> None:
+def test_options_are_set_and_deleted(lab: MemoryClient) -> None:
     lab.put(f"{VM}/options", enable=1)
     options = lab.get(f"{VM}/options")
     assert options["enable"] == 1
@@ -63,14 +63,14 @@ def test_options_are_set_and_deleted(lab: MemoryDoor) -> None:
     ],
 )
 def test_invalid_requests_are_refused(
-    lab: MemoryDoor, method: str, path: str, params: dict[str, object], message: str
+    lab: MemoryClient, method: str, path: str, params: dict[str, object], message: str
 ) -> None:
     with pytest.raises(ApiError) as refused:
         lab.call(method, path, **params)
     assert message in (refused.value.message, *refused.value.errors.values())
 
 
-def test_rules_need_quorum(lab: MemoryDoor) -> None:
+def test_rules_need_quorum(lab: MemoryClient) -> None:
     lab.world.faults.add(Fault(Point.QUORUM, Effect.FAIL, times=None))
     with pytest.raises(ApiError, match="cfs-lock 'firewall-vm-100' error: no quorum!"):
         lab.post(RULES, type="in", action="ACCEPT")

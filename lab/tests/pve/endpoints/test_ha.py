@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.errors import ApiError
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.guests import put_guest
 from lab.tests.returns import promised
@@ -14,7 +14,7 @@ RESOURCES, GROUPS, RULES = "/cluster/ha/resources", "/cluster/ha/groups", "/clus
 
 
 @pytest.fixture
-def nine() -> MemoryDoor:
+def nine() -> MemoryClient:
     api = door()
     for vmid in (100, 101, 102):
         put_guest(api, vmid, onboot="1")
@@ -22,19 +22,19 @@ def nine() -> MemoryDoor:
 
 
 @pytest.fixture
-def eight() -> MemoryDoor:
+def eight() -> MemoryClient:
     api = door(small_world("8.4"))
     put_guest(api, 100)
     return api
 
 
-def test_a_number_is_enough_of_a_name(nine: MemoryDoor) -> None:
+def test_a_number_is_enough_of_a_name(nine: MemoryClient) -> None:
     nine.post(RESOURCES, sid="101")
     assert [row["sid"] for row in _rows(nine, RESOURCES)] == ["vm:101"]
     assert _rows(nine, f"{RESOURCES}?", type="ct") == []
 
 
-def test_a_resource_is_changed_and_deleted(nine: MemoryDoor) -> None:
+def test_a_resource_is_changed_and_deleted(nine: MemoryClient) -> None:
     nine.post(RESOURCES, sid="vm:100", comment="x")
     nine.put(f"{RESOURCES}/vm:100", state="disabled", delete="comment")
     reply = nine.get(f"{RESOURCES}/vm:100")
@@ -121,25 +121,25 @@ def test_a_resource_is_changed_and_deleted(nine: MemoryDoor) -> None:
     ],
 )
 def test_what_nine_refuses(
-    nine: MemoryDoor, method: str, path: str, params: dict[str, object], text: str
+    nine: MemoryClient, method: str, path: str, params: dict[str, object], text: str
 ) -> None:
     reply = nine.reply(method, path, params)
     assert (reply.status, reply.reason) == (500, text)
 
 
-def test_a_resource_is_defined_once(nine: MemoryDoor) -> None:
+def test_a_resource_is_defined_once(nine: MemoryClient) -> None:
     nine.post(RESOURCES, sid="vm:100")
     with pytest.raises(ApiError, match="resource ID 'vm:100' already defined"):
         nine.post(RESOURCES, sid="vm:100")
 
 
-def test_options_that_cannot_be_deleted(nine: MemoryDoor) -> None:
+def test_options_that_cannot_be_deleted(nine: MemoryClient) -> None:
     nine.post(RESOURCES, sid="vm:100")
     with pytest.raises(ApiError, match="no such option 'wool'"):
         nine.put(f"{RESOURCES}/vm:100", delete="wool")
 
 
-def test_groups_work_on_eight(eight: MemoryDoor) -> None:
+def test_groups_work_on_eight(eight: MemoryClient) -> None:
     eight.post(GROUPS, group="gg", nodes="pve1:2,pve2", restricted=1)
     reply = eight.get(f"{GROUPS}/gg")
     del reply["digest"]
@@ -166,19 +166,19 @@ def test_groups_work_on_eight(eight: MemoryDoor) -> None:
     ],
 )
 def test_what_eight_refuses(
-    eight: MemoryDoor, method: str, path: str, params: dict[str, object], text: str
+    eight: MemoryClient, method: str, path: str, params: dict[str, object], text: str
 ) -> None:
     reply = eight.reply(method, path, params)
     assert (reply.status, reply.reason) == (500, text)
 
 
-def test_a_group_is_defined_once(eight: MemoryDoor) -> None:
+def test_a_group_is_defined_once(eight: MemoryClient) -> None:
     eight.post(GROUPS, group="gg", nodes="pve1")
     with pytest.raises(ApiError, match="ha group ID 'gg' already defined"):
         eight.post(GROUPS, group="gg", nodes="pve1")
 
 
-def test_a_rule_is_told_in_one_form(nine: MemoryDoor) -> None:
+def test_a_rule_is_told_in_one_form(nine: MemoryClient) -> None:
     for vmid in (100, 101):
         nine.post(RESOURCES, sid=f"vm:{vmid}")
     nine.post(
@@ -200,7 +200,7 @@ def test_a_rule_is_told_in_one_form(nine: MemoryDoor) -> None:
     assert nine.get(RULES) == []
 
 
-def test_rules_that_cannot_hold_are_refused(nine: MemoryDoor) -> None:
+def test_rules_that_cannot_hold_are_refused(nine: MemoryClient) -> None:
     for vmid in (100, 101):
         nine.post(RESOURCES, sid=f"vm:{vmid}")
     nine.post(RULES, rule="one", type="node-affinity", nodes="pve1", resources="vm:100")
@@ -222,7 +222,7 @@ def test_rules_that_cannot_hold_are_refused(nine: MemoryDoor) -> None:
     assert "rule is ineffective as there are less than two resources" in str(reply.body["message"])
 
 
-def test_rules_name_hosts_that_there_are(nine: MemoryDoor) -> None:
+def test_rules_name_hosts_that_there_are(nine: MemoryClient) -> None:
     nine.post(RESOURCES, sid="vm:100")
     with pytest.raises(ApiError, match=r"cannot use non-existent node\(s\) pve9\."):
         nine.post(RULES, rule="rr", type="node-affinity", nodes="pve9", resources="vm:100")
@@ -239,7 +239,7 @@ def test_rules_name_hosts_that_there_are(nine: MemoryDoor) -> None:
         )
 
 
-def test_a_deleted_resource_leaves_its_rules(nine: MemoryDoor) -> None:
+def test_a_deleted_resource_leaves_its_rules(nine: MemoryClient) -> None:
     for vmid in (100, 101):
         nine.post(RESOURCES, sid=f"vm:{vmid}")
     nine.post(RULES, rule="rr", type="node-affinity", nodes="pve1", resources="vm:100,vm:101")
@@ -249,7 +249,7 @@ def test_a_deleted_resource_leaves_its_rules(nine: MemoryDoor) -> None:
     assert nine.get(RULES) == []
 
 
-def test_a_move_tells_who_goes_along_and_who_is_in_the_way(nine: MemoryDoor) -> None:
+def test_a_move_tells_who_goes_along_and_who_is_in_the_way(nine: MemoryClient) -> None:
     for vmid in (100, 101, 102):
         nine.post(RESOURCES, sid=f"vm:{vmid}")
     nine.cluster.state.guests[102].node = "pve2"
@@ -265,12 +265,12 @@ def test_a_move_tells_who_goes_along_and_who_is_in_the_way(nine: MemoryDoor) -> 
     }
 
 
-def test_a_move_says_nothing_on_eight(eight: MemoryDoor) -> None:
+def test_a_move_says_nothing_on_eight(eight: MemoryClient) -> None:
     eight.post(RESOURCES, sid="vm:100")
     assert eight.post(f"{RESOURCES}/vm:100/relocate", node="pve2") is None
 
 
-def test_the_state_tells_quorum_master_hosts_and_resources(nine: MemoryDoor) -> None:
+def test_the_state_tells_quorum_master_hosts_and_resources(nine: MemoryClient) -> None:
     before = _rows(nine, "/cluster/ha/status/current")
     assert [row["id"] for row in before] == ["quorum", "fencing"]
     nine.post(RESOURCES, sid="vm:100", state="stopped")
@@ -292,5 +292,5 @@ def test_the_state_tells_quorum_master_hosts_and_resources(nine: MemoryDoor) -> 
     assert status["manager_status"]["master_node"] == "pve1"
 
 
-def _rows(api: MemoryDoor, path: str, **params: object) -> list[dict[str, object]]:
+def _rows(api: MemoryClient, path: str, **params: object) -> list[dict[str, object]]:
     return api.get(path.removesuffix("?"), **params)

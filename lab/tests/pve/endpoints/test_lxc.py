@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.cluster_state import ResourcePool, Section
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.pve.endpoints.containers import (
     CT,
@@ -455,11 +455,11 @@ def test_a_container_that_does_not_run_has_no_links() -> None:
 STATUS = f"{CT}/status"
 
 
-def status(api: MemoryDoor) -> object:
+def status(api: MemoryClient) -> object:
     return shown(api, f"{STATUS}/current")["status"]
 
 
-def managed(api: MemoryDoor) -> MemoryDoor:
+def managed(api: MemoryClient) -> MemoryClient:
     api.cluster.state.ha_resources["ct:200"] = Section("ct:200", "ct", {"state": "stopped"})
     return api
 

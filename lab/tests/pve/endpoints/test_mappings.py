@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.access.identity import Caller
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.returns import promised
 from lab.tests.worlds import door
@@ -14,11 +14,11 @@ CARD = "id=10de:1eb8,iommugroup=1,node=pve1,path=0000:01:00.0"
 
 
 @pytest.fixture
-def lab() -> MemoryDoor:
+def lab() -> MemoryClient:
     return door()
 
 
-def test_a_mapping_is_changed_and_deleted(lab: MemoryDoor) -> None:
+def test_a_mapping_is_changed_and_deleted(lab: MemoryClient) -> None:
     lab.post(PCI, id="gpu", map=[CARD], description="cards")
     lab.put(f"{PCI}/gpu", map=[CARD], delete="description")
     reply = lab.get(f"{PCI}/gpu")
@@ -74,7 +74,7 @@ def test_a_mapping_is_changed_and_deleted(lab: MemoryDoor) -> None:
     ],
 )
 def test_what_cannot_be_is_refused(
-    lab: MemoryDoor, method: str, path: str, params: dict[str, object], text: str
+    lab: MemoryClient, method: str, path: str, params: dict[str, object], text: str
 ) -> None:
     lab.post(PCI, id="gpu", map=[CARD])
     reply = lab.reply(method, path, params)
@@ -110,7 +110,7 @@ def test_what_cannot_be_is_refused(
     ],
 )
 def test_devices_of_a_mapping_are_checked_on_a_host(
-    lab: MemoryDoor, entry: str, message: str
+    lab: MemoryClient, entry: str, message: str
 ) -> None:
     lab.post(PCI, id="gpu", map=[entry], description="cards")
     rows = lab.get(PCI, check__node="pve1")
@@ -118,7 +118,7 @@ def test_devices_of_a_mapping_are_checked_on_a_host(
     assert promised(lab, "GET", PCI, rows) == []
 
 
-def test_a_host_without_a_mapping_is_warned_about(lab: MemoryDoor) -> None:
+def test_a_host_without_a_mapping_is_warned_about(lab: MemoryClient) -> None:
     lab.post(PCI, id="gpu", map=[CARD])
     rows = lab.get(PCI, check__node="pve2")
     warning = {"severity": "warning", "message": "No mapping for node pve2."}
@@ -144,13 +144,13 @@ def test_a_host_without_a_mapping_is_warned_about(lab: MemoryDoor) -> None:
         ),
     ],
 )
-def test_usb_devices_are_checked_too(lab: MemoryDoor, entry: str, messages: list[str]) -> None:
+def test_usb_devices_are_checked_too(lab: MemoryClient, entry: str, messages: list[str]) -> None:
     lab.post(USB, id="stick", map=[entry])
     rows = lab.get(USB, check__node="pve1")
     assert [row["message"] for row in rows[0]["errors"]] == messages
 
 
-def test_others_see_mappings_that_they_may_use(lab: MemoryDoor) -> None:
+def test_others_see_mappings_that_they_may_use(lab: MemoryClient) -> None:
     lab.post(PCI, id="gpu", map=[CARD])
     lab.post(PCI, id="other", map=[CARD])
     lab.post("/access/users", userid="ada@pve")

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.errors import ApiError
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.worlds import door
 
@@ -13,7 +13,7 @@ NETWORK = "/nodes/pve1/network"
 
 
 @pytest.fixture
-def lab() -> MemoryDoor:
+def lab() -> MemoryClient:
     """The API; pve1 has two more cards than it uses."""
     api = door()
     for card in ("eno2", "eno3"):
@@ -21,7 +21,7 @@ def lab() -> MemoryDoor:
     return api
 
 
-def test_edits_wait_for_a_reload(lab: MemoryDoor) -> None:
+def test_edits_wait_for_a_reload(lab: MemoryClient) -> None:
     lab.post(NETWORK, iface="vmbr9", type="bridge", cidr="10.9.0.1/24", autostart=1, mtu=1400)
     host = lab.cluster.state.hosts["pve1"]
     assert "vmbr9" not in host.interfaces
@@ -35,20 +35,20 @@ def test_edits_wait_for_a_reload(lab: MemoryDoor) -> None:
     assert "vmbr9" in host.interfaces
 
 
-def test_edits_are_thrown_away(lab: MemoryDoor) -> None:
+def test_edits_are_thrown_away(lab: MemoryClient) -> None:
     lab.delete(f"{NETWORK}/vmbr0")
     assert [row["iface"] for row in _rows(lab)] == ["eno1", "eno2", "eno3"]
     lab.delete(NETWORK)
     assert [row["iface"] for row in _rows(lab)] == ["eno1", "eno2", "eno3", "vmbr0"]
 
 
-def test_a_vlan_is_told_by_its_name(lab: MemoryDoor) -> None:
+def test_a_vlan_is_told_by_its_name(lab: MemoryClient) -> None:
     lab.post(NETWORK, iface="eno2.62", type="vlan")
     row = lab.get(f"{NETWORK}/eno2.62")
     assert (row["vlan-raw-device"], row["vlan-id"], row["exists"]) == ("eno2", "62", 1)
 
 
-def test_a_bond_has_a_mode(lab: MemoryDoor) -> None:
+def test_a_bond_has_a_mode(lab: MemoryClient) -> None:
     lab.post(NETWORK, iface="bond0", type="bond", slaves="eno3 eno2")
     row = lab.get(f"{NETWORK}/bond0")
     assert (row["slaves"], row["bond_mode"], row["bond_miimon"]) == (
@@ -93,7 +93,7 @@ def test_a_bond_has_a_mode(lab: MemoryDoor) -> None:
     ],
 )
 def test_what_does_not_fit_is_refused(
-    lab: MemoryDoor, params: dict[str, object], errors: dict[str, str]
+    lab: MemoryClient, params: dict[str, object], errors: dict[str, str]
 ) -> None:
     reply = lab.reply("POST", NETWORK, params)
     assert (reply.status, (reply.body or {})["errors"]) == (400, errors)
@@ -116,20 +116,20 @@ def test_what_does_not_fit_is_refused(
     ],
 )  # fmt: skip
 def test_files_that_do_not_fit_together_are_refused(
-    lab: MemoryDoor, params: dict[str, object], text: str
+    lab: MemoryClient, params: dict[str, object], text: str
 ) -> None:
     reply = lab.reply("POST", NETWORK, params)
     assert (reply.status, reply.reason) == (500, text)
 
 
 @pytest.mark.parametrize("method", ["GET", "PUT", "DELETE"])
-def test_an_interface_has_to_be_there(lab: MemoryDoor, method: str) -> None:
+def test_an_interface_has_to_be_there(lab: MemoryClient, method: str) -> None:
     params: dict[str, object] = {"type": "bridge"} if method == "PUT" else {}
     reply = lab.reply(method, f"{NETWORK}/vmbr77", params)
     assert (reply.body or {})["errors"] == {"iface": "interface does not exist"}
 
 
-def test_others_see_bridges_that_they_may_use(lab: MemoryDoor) -> None:
+def test_others_see_bridges_that_they_may_use(lab: MemoryClient) -> None:
     lab.post("/access/users", userid="ada@pve")
     ada = lab.as_caller(Caller("ada@pve"))
     assert ada.get(NETWORK, type="bridge") == []
@@ -140,5 +140,5 @@ def test_others_see_bridges_that_they_may_use(lab: MemoryDoor) -> None:
         ada.put(NETWORK)
 
 
-def _rows(lab: MemoryDoor) -> list[dict[str, object]]:
+def _rows(lab: MemoryClient) -> list[dict[str, object]]:
     return lab.get(NETWORK)

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 from stockman_lab.authority.making import names_of_host, new_authority, new_certificate
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.returns import promised
 from lab.tests.worlds import door, small_world
@@ -15,11 +15,11 @@ NODE = "/nodes/pve1"
 
 
 @pytest.fixture
-def lab() -> MemoryDoor:
+def lab() -> MemoryClient:
     return door()
 
 
-def test_hosts_are_listed(lab: MemoryDoor) -> None:
+def test_hosts_are_listed(lab: MemoryClient) -> None:
     lab.cluster.state.hosts["pve2"].has_power = False
     rows = lab.get("/nodes")
     assert [(row["node"], row["status"]) for row in rows] == [
@@ -60,13 +60,13 @@ def test_replies_are_what_the_schema_promises(profile: str, template: str) -> No
     assert promised(lab, "GET", template, lab.get(template.format(node="pve1"))) == []
 
 
-def test_local_time_is_that_of_the_zone(lab: MemoryDoor) -> None:
+def test_local_time_is_that_of_the_zone(lab: MemoryClient) -> None:
     lab.cluster.state.hosts["pve1"].time_zone = "Asia/Tokyo"
     reply = lab.get(f"{NODE}/time")
     assert reply["localtime"] - reply["time"] == 9 * 3600
 
 
-def test_certificates_are_those_that_are_served(lab: MemoryDoor) -> None:
+def test_certificates_are_those_that_are_served(lab: MemoryClient) -> None:
     state, dice = lab.cluster.state, lab.world.state.dice
     now = datetime.fromtimestamp(lab.world.now, tz=UTC)
     state.authority = new_authority(now, dice.random_bytes)
@@ -79,5 +79,5 @@ def test_certificates_are_those_that_are_served(lab: MemoryDoor) -> None:
     assert nodes[0]["ssl_fingerprint"] == rows[1]["fingerprint"]
 
 
-def _rows(lab: MemoryDoor, below: str, **params: object) -> list[dict[str, object]]:
+def _rows(lab: MemoryClient, below: str, **params: object) -> list[dict[str, object]]:
     return lab.get(f"{NODE}/hardware/{below}", **params)

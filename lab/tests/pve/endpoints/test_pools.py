@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.errors import ApiError
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.guests import put_guest
 from lab.tests.returns import promised
@@ -12,7 +12,7 @@ from lab.tests.worlds import door
 
 
 @pytest.fixture
-def pool() -> MemoryDoor:
+def pool() -> MemoryClient:
     """The API with a pool `a` in which `a/b` is, and two guests."""
     api = door()
     api.post("/pools", poolid="a", comment="mine")
@@ -22,11 +22,11 @@ def pool() -> MemoryDoor:
     return api
 
 
-def test_pools_are_listed_by_name(pool: MemoryDoor) -> None:
+def test_pools_are_listed_by_name(pool: MemoryClient) -> None:
     assert pool.get("/pools") == [{"poolid": "a", "comment": "mine"}, {"poolid": "a/b"}]
 
 
-def test_members_are_guests_and_storages(pool: MemoryDoor) -> None:
+def test_members_are_guests_and_storages(pool: MemoryClient) -> None:
     pool.put("/pools/a", vms="100,200", storage="ceph")
     pools_a = pool.get("/pools/a")
     members = pools_a["members"]
@@ -34,14 +34,14 @@ def test_members_are_guests_and_storages(pool: MemoryDoor) -> None:
     assert promised(pool, "GET", "/pools/{poolid}", pools_a) == []
 
 
-def test_members_of_one_kind_are_asked_for(pool: MemoryDoor) -> None:
+def test_members_of_one_kind_are_asked_for(pool: MemoryClient) -> None:
     pool.put("/pools", poolid="a/b", vms="200", storage="ceph,local")
     pools = pool.get("/pools", poolid="a/b", type="lxc")
     assert [row["id"] for row in pools[0]["members"]] == ["lxc/200"]
     assert promised(pool, "GET", "/pools", pools) == []
 
 
-def test_a_guest_moves_only_if_that_is_allowed(pool: MemoryDoor) -> None:
+def test_a_guest_moves_only_if_that_is_allowed(pool: MemoryClient) -> None:
     pool.put("/pools/a", vms="100")
     with pytest.raises(
         ApiError,
@@ -91,13 +91,13 @@ def test_a_guest_moves_only_if_that_is_allowed(pool: MemoryDoor) -> None:
     ],
 )
 def test_what_cannot_be_is_refused(
-    pool: MemoryDoor, method: str, path: str, params: dict[str, object], text: str
+    pool: MemoryClient, method: str, path: str, params: dict[str, object], text: str
 ) -> None:
     reply = pool.reply(method, path, params)
     assert (reply.status, reply.reason) == (500, text)
 
 
-def test_a_pool_with_members_stays(pool: MemoryDoor) -> None:
+def test_a_pool_with_members_stays(pool: MemoryClient) -> None:
     pool.put("/pools", poolid="a/b", vms="100")
     with pytest.raises(ApiError, match=r"pool 'a/b' is not empty \(contains VM 100\)"):
         pool.delete("/pools", poolid="a/b")
@@ -107,7 +107,7 @@ def test_a_pool_with_members_stays(pool: MemoryDoor) -> None:
         pool.delete("/pools", poolid="a/b")
 
 
-def test_a_refused_change_changes_nothing(pool: MemoryDoor) -> None:
+def test_a_refused_change_changes_nothing(pool: MemoryClient) -> None:
     before = pool.get("/pools/a")
     with pytest.raises(ApiError):
         pool.put("/pools/a", vms="100,100", comment="new")

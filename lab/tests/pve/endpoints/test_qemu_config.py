@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.schema.schema import Schema
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.machines import QEMU, create, create_linux, ended, put_file, replied, start, user
 from lab.tests.returns import misfits
@@ -322,7 +322,7 @@ _LOOSE = ("firewall", "pending")
 """What is looked at elsewhere, or is not as promised in the real one: numbers are no texts."""
 
 
-def _running_machine(profile: str) -> MemoryDoor:
+def _running_machine(profile: str) -> MemoryClient:
     api = door(small_world(profile))
     create_linux(
         api,

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import ApiError
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.world.devices import pci_device
 
 from lab.tests.machines import QEMU, create, create_linux, ended, put_file, replied, start, user
@@ -127,7 +127,7 @@ def test_what_binds_a_machine_to_its_host_is_in_the_log(kind: str, reason: str) 
     assert reason in api.cluster.state.tasks[upid].log
 
 
-def with_mapped_device(hosts: tuple[str, ...], **more: object) -> MemoryDoor:
+def with_mapped_device(hosts: tuple[str, ...], **more: object) -> MemoryClient:
     """A machine that has a device by a mapping."""
     api = door()
     for host in hosts:
@@ -138,7 +138,7 @@ def with_mapped_device(hosts: tuple[str, ...], **more: object) -> MemoryDoor:
     return api
 
 
-def outlook(api: MemoryDoor) -> dict[str, object]:
+def outlook(api: MemoryClient) -> dict[str, object]:
     """What stands in the way, as the schema promises it."""
     return replied(api, "GET", MIGRATE)
 

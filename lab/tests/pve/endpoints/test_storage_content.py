@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.state import GuestConfig
 from stockman_lab.pve.storage import Volume
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.pve.endpoints.people import somebody
 from lab.tests.returns import promised
@@ -17,17 +17,17 @@ from lab.tests.worlds import door, small_world
 CONTENT = "/nodes/pve1/storage/{}/content"
 
 
-def allocated(api: MemoryDoor, storage: str, name: str, size: str = "1G", vmid: int = 100) -> str:
+def allocated(api: MemoryClient, storage: str, name: str, size: str = "1G", vmid: int = 100) -> str:
     return str(api.post(CONTENT.format(storage), vmid=vmid, filename=name, size=size))
 
 
-def kept(api: MemoryDoor, volume: Volume) -> Volume:
+def kept(api: MemoryClient, volume: Volume) -> Volume:
     """A volume that is there without anybody having made it."""
     api.cluster.state.volumes[f"{volume.host}/{volume.id}"] = volume
     return volume
 
 
-def backup(api: MemoryDoor, name: str = "vzdump-qemu-100-2026_01_01-00_00_00.vma.zst") -> Volume:
+def backup(api: MemoryClient, name: str = "vzdump-qemu-100-2026_01_01-00_00_00.vma.zst") -> Volume:
     return kept(
         api,
         Volume("local", "pve1", f"backup/{name}", "backup", "vma.zst", 10, 10, vmid=100),

@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.images.compression import packed
 from stockman_lab.images.facts import ImageFacts
 from stockman_lab.images.image import Form
@@ -18,6 +17,7 @@ from stockman_lab.images.qcow2 import qcow2_file
 from stockman_lab.pve import space
 from stockman_lab.pve.api.call import Upload
 from stockman_lab.pve.errors import ApiError
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.outside import Shelf, world_with
 from lab.tests.pve.endpoints.people import somebody
@@ -32,7 +32,7 @@ URL = "http://127.0.0.1:8080/nocloud-amd64.qcow2"
 
 
 def uploaded(
-    api: MemoryDoor, filename: str, data: bytes, storage: str = "local", **given: object
+    api: MemoryClient, filename: str, data: bytes, storage: str = "local", **given: object
 ) -> object:
     params: dict[str, object] = {"content": "import", "filename": filename}
     params |= {name.replace("__", "-"): value for name, value in given.items()}
@@ -44,17 +44,17 @@ def uploaded(
     return (reply.body or {})["data"]
 
 
-def downloaded(api: MemoryDoor, **given: object) -> object:
+def downloaded(api: MemoryClient, **given: object) -> object:
     params: dict[str, object] = {"content": "import", "url": URL, "filename": "talos.qcow2"}
     return api.post("/nodes/pve1/storage/local/download-url", **(params | given))
 
 
-def shelf_door(contents: dict[str, bytes] | None = None) -> tuple[MemoryDoor, Shelf]:
+def shelf_door(contents: dict[str, bytes] | None = None) -> tuple[MemoryClient, Shelf]:
     shelf = Shelf({URL: QCOW2} if contents is None else contents)
-    return MemoryDoor(world_with(shelf), NAME), shelf
+    return MemoryClient(world_with(shelf), NAME), shelf
 
 
-def listed(api: MemoryDoor, storage: str = "local") -> list[tuple[str, int]]:
+def listed(api: MemoryClient, storage: str = "local") -> list[tuple[str, int]]:
     rows = api.get(f"/nodes/pve1/storage/{storage}/content")
     return [(row["volid"], row["size"]) for row in rows]
 

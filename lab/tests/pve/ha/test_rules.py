@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.endpoints.ha_rules import problems_of
 from stockman_lab.pve.ha.placement import best_host
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.guests import put_guest
 from lab.tests.worlds import door
@@ -67,14 +67,14 @@ def test_contradictions_are_told(rule: Section, others: list[Section], text: str
 
 
 @pytest.fixture
-def lab() -> MemoryDoor:
+def lab() -> MemoryClient:
     api = door()
     put_guest(api, 100)
     api.cluster.state.ha_resources["vm:100"] = Section("vm:100", "vm")
     return api
 
 
-def test_a_group_is_as_good_as_a_rule(lab: MemoryDoor) -> None:
+def test_a_group_is_as_good_as_a_rule(lab: MemoryClient) -> None:
     group = Section("gg", "group", {"nodes": "pve3", "restricted": "1"})
     lab.cluster.state.ha_groups["gg"] = group
     lab.cluster.state.ha_resources["vm:100"].options["group"] = "gg"

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.host import GIB
 from stockman_lab.pve.host_power import give_power
+from stockman_lab.servers.memory import MemoryClient
 
 from lab.tests.machines import IMAGE, QEMU, create, create_linux, ended, put_image
 from lab.tests.worlds import door
@@ -13,17 +13,17 @@ from lab.tests.worlds import door
 _DISK = f"local-zfs:0,import-from={IMAGE}"
 
 
-def _killed(api: MemoryDoor, kind: str) -> None:
+def _killed(api: MemoryClient, kind: str) -> None:
     api.world.faults.add(Fault(Point.TASK, Effect.KILL, {"type": kind}))
 
 
-def _back(api: MemoryDoor) -> None:
+def _back(api: MemoryClient) -> None:
     api.world.advance(1)
     give_power(api.cluster, api.cluster.state.hosts["pve1"])
     api.world.advance(60)
 
 
-def _volumes(api: MemoryDoor) -> list[str]:
+def _volumes(api: MemoryClient) -> list[str]:
     return [volume.name for volume in api.cluster.state.volumes.values() if volume.vmid == 100]
 
 

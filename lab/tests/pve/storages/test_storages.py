@@ -5,11 +5,11 @@ from __future__ import annotations
 from datetime import UTC, datetime
 
 import pytest
-from stockman_lab.doors.memory import MemoryDoor
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.storages.calendar import next_event
 from stockman_lab.pve.storages.places import path_of
 from stockman_lab.pve.storages.receiving import interrupted
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.world.file import read_world, world_file
 from stockman_lab.world.world import World
 
@@ -54,7 +54,7 @@ def test_a_date_that_is_over_never_comes_again() -> None:
 URL = "http://127.0.0.1/a.iso"
 
 
-def started(api: MemoryDoor) -> str:
+def started(api: MemoryClient) -> str:
     return str(
         api.post("/nodes/pve1/storage/local/download-url", content="iso", filename="a.iso", url=URL)
     )
@@ -62,7 +62,7 @@ def started(api: MemoryDoor) -> str:
 
 def test_a_download_whose_content_came_goes_on() -> None:
     shelf = Shelf({URL: b"content" * 1000})
-    api = MemoryDoor(world_with(shelf), NAME)
+    api = MemoryClient(world_with(shelf), NAME)
     upid = started(api)
 
     loaded = World(read_world(world_file(api.world.state)), shelf)

@@ -9,9 +9,9 @@ from functools import cache
 
 from stockman_lab.core.dice import Dice
 from stockman_lab.core.faults import Fault, Faults, Point
-from stockman_lab.talos.api.call import MAINTENANCE, SECURED, ApiMachine, Asked, Call, single
+from stockman_lab.talos.api.call import MAINTENANCE, SECURED, ApiMachine, Call, IncomingCall, single
 from stockman_lab.talos.api.proxy import perform
-from stockman_lab.talos.api.registry import Around, Methods
+from stockman_lab.talos.api.registry import CallContext, Methods
 from stockman_lab.talos.security.certificates import (
     DAY,
     Names,
@@ -233,8 +233,8 @@ class Asking:
         service, _, name = path.removeprefix("/").partition("/")
         known = wire.method(service, name)
         raw = new_message(wire, known.request, request or {}).SerializeToString()
-        incoming = Asked(path, single(raw), headers or {}, roles, "127.0.0.1")
-        context = Around(self.land, self.patience, self.methods)
+        incoming = IncomingCall(path, single(raw), headers or {}, roles, "127.0.0.1")
+        context = CallContext(self.land, self.patience, self.methods)
         answer = wire.message(known.response)
         return [
             message_values(wire, answer.FromString(piece))

@@ -6,9 +6,9 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from stockman_lab.talos.api.call import Asked, Refusal, single
+from stockman_lab.talos.api.call import IncomingCall, Refusal, single
 from stockman_lab.talos.api.proxy import perform
-from stockman_lab.talos.api.registry import Around
+from stockman_lab.talos.api.registry import CallContext
 
 from lab.tests.talos.api.pretended import (
     ADMIN,
@@ -40,10 +40,10 @@ def refused(pretended_machine: PretendedMachine, path: str, raw: bytes = b"") ->
 def refused_pieces(
     pretended_machine: PretendedMachine, path: str, pieces: AsyncIterator[bytes]
 ) -> Refusal:
-    context = Around(PretendedLand(pretended_machine), PretendedPatience(), few_methods())
+    context = CallContext(PretendedLand(pretended_machine), PretendedPatience(), few_methods())
 
     async def call() -> None:
-        async for _ in perform(context, pretended_machine, Asked(path, pieces, roles=ADMIN)):
+        async for _ in perform(context, pretended_machine, IncomingCall(path, pieces, roles=ADMIN)):
             pass
 
     with pytest.raises(Refusal) as raised:
@@ -171,8 +171,8 @@ def test_a_machine_that_is_down_answers_nothing() -> None:
 
 def test_a_call_ends_with_the_boot_that_it_began_in() -> None:
     one = machine()
-    context = Around(PretendedLand(one), PretendedPatience(), few_methods())
-    incoming = Asked("/machine.MachineService/Events", single(b""), roles=ADMIN)
+    context = CallContext(PretendedLand(one), PretendedPatience(), few_methods())
+    incoming = IncomingCall("/machine.MachineService/Events", single(b""), roles=ADMIN)
     seen = []
 
     async def follow() -> None:

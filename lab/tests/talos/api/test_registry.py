@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.talos.api.call import Call
-from stockman_lab.talos.api.registry import Kind, Methods, all_methods
+from stockman_lab.talos.api.registry import MethodKind, Methods, all_methods
 
 from stockman.talos.wire.schema import UnknownApiName, load_api_schema
 from stockman.talos.wire.tables import MINORS
@@ -39,10 +39,10 @@ def test_two_functions_for_one_method_are_a_mistake() -> None:
 @pytest.mark.parametrize("minor", MINORS)
 def test_functions_stream_as_their_methods_do(minor: str) -> None:
     kinds = {
-        (False, False): Kind.UNARY,
-        (False, True): Kind.STREAMED,
-        (True, False): Kind.UPLOADED,
-        (True, True): Kind.TALKED,
+        (False, False): MethodKind.UNARY,
+        (False, True): MethodKind.STREAMED,
+        (True, False): MethodKind.UPLOADED,
+        (True, True): MethodKind.TALKED,
     }
     methods = all_methods()
     for service, name in methods.names():

@@ -8,9 +8,9 @@ from contextlib import suppress
 from dataclasses import dataclass, field
 from typing import cast
 
-from stockman_lab.talos.api.call import Asked, single
+from stockman_lab.talos.api.call import IncomingCall, single
 from stockman_lab.talos.api.proxy import perform
-from stockman_lab.talos.api.registry import Around, all_methods
+from stockman_lab.talos.api.registry import CallContext, all_methods
 
 from lab.tests.talos.cosi.handmade import HandMade, HandMadeLand
 from stockman.talos.wire.schema import load_api_schema
@@ -75,8 +75,8 @@ async def _messages(
     wire = load_api_schema(machine.minor)
     known = wire.method("cosi.resource.State", name)
     raw = new_message(wire, known.request, request).SerializeToString()
-    incoming = Asked(f"/cosi.resource.State/{name}", single(raw), {}, roles, "127.0.0.1")
-    context = Around(hand_made_land, patience, all_methods())
+    incoming = IncomingCall(f"/cosi.resource.State/{name}", single(raw), {}, roles, "127.0.0.1")
+    context = CallContext(hand_made_land, patience, all_methods())
     answer = wire.message(known.response)
     async for piece in perform(context, machine, incoming):
         yield message_values(wire, answer.FromString(piece))

@@ -18,7 +18,7 @@ from stockman_lab.guest.network import Pools
 from stockman_lab.guest.view import DiskView, GuestView, SmbiosView
 from stockman_lab.images.facts import ImageFacts
 from stockman_lab.talos.disk import EPHEMERAL, SD_BOOT, STATE, TalosDisk
-from stockman_lab.talos.land import KubernetesSide, Land
+from stockman_lab.talos.fleet import Fleet, KubernetesSide
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.services.table import CONFIGURED, EARLY, LATE
 from stockman_lab.talos.state import (
@@ -124,7 +124,7 @@ class HandMade(Machine):
     today: datetime = TODAY
 
     def __init__(self, land: HandMadeLand, state: MachineState, view: GuestView) -> None:
-        super().__init__(cast("Land", land), state)
+        super().__init__(cast("Fleet", land), state)
         self._view = view
         self.served: PretendedApi | None = PretendedApi(self)  # type: ignore[arg-type]
 

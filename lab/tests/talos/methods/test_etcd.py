@@ -95,9 +95,9 @@ def test_a_dead_member_is_removed_and_its_machine_says_so_when_it_returns(world:
     ask(world).call("EtcdRemoveMemberByID", member_id=key)
     guest = world.talos.guest(lost)
     assert guest is not None
-    from stockman_lab.doors.memory import MemoryDoor
+    from stockman_lab.servers.memory import MemoryClient
 
-    MemoryDoor(world, lost.state.cluster).post(
+    MemoryClient(world, lost.state.cluster).post(
         f"/nodes/{guest.node}/qemu/{guest.vmid}/status/start"
     )
     world.settle()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.doors.memory import MemoryDoor
+from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.talos.etcd_member import bootstrap
 from stockman_lab.talos.pulling import believable_size
 from stockman_lab.talos.state import Stage
@@ -16,7 +16,7 @@ from lab.tests.talos.staged import machine, stage_of, staged
 def switched_on(world: World) -> None:
     for name, cluster in world.clusters.items():
         for vmid, guest in cluster.state.guests.items():
-            MemoryDoor(world, name).post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
+            MemoryClient(world, name).post(f"/nodes/{guest.node}/qemu/{vmid}/status/start")
     world.settle()
 
 

@@ -9,8 +9,8 @@ from time import monotonic, sleep  # noqa: TID251  # another process, in real ti
 
 from stockman.model.errors import Refused
 from stockman.model.problem import Problem
-from stockman_lab.commands.runtime.directories import LabPlaces
-from stockman_lab.commands.runtime.serve import HOSTS, LabWish, is_locked, locked, prepare
+from stockman_lab.commands.runtime.directories import LabFiles
+from stockman_lab.commands.runtime.serve import HOSTS, LabOptions, is_locked, locked, prepare
 
 _PATIENCE = 30.0
 _MOST_STAGING = 600.0
@@ -21,7 +21,9 @@ MACHINE = "machine "
 """How lines begin that tell how far a machine is."""
 
 
-def detached(files: LabPlaces, options: LabWish, told: Callable[[str], None] | None = None) -> None:
+def detached(
+    files: LabFiles, options: LabOptions, told: Callable[[str], None] | None = None
+) -> None:
     """Start a lab in the background, and wait until all of it answers.
 
     `told` gets the lines that it says meanwhile.
@@ -65,7 +67,7 @@ def detached(files: LabPlaces, options: LabWish, told: Callable[[str], None] | N
 
 def _wait_until_ready(
     process: subprocess.Popen[bytes],
-    files: LabPlaces,
+    files: LabFiles,
     patience: float,
     told: Callable[[str], None] | None,
 ) -> bool:
@@ -80,7 +82,7 @@ def _wait_until_ready(
     return False
 
 
-def _pass_on_lines(files: LabPlaces, heard: int, told: Callable[[str], None] | None) -> int:
+def _pass_on_lines(files: LabFiles, heard: int, told: Callable[[str], None] | None) -> int:
     """Pass on what the lab said of its machines since; returns how many lines that were."""
     if told is None:
         return 0
@@ -92,7 +94,7 @@ def _pass_on_lines(files: LabPlaces, heard: int, told: Callable[[str], None] | N
     return len(rows)
 
 
-def failed(files: LabPlaces, text: str) -> Problem:
+def failed(files: LabFiles, text: str) -> Problem:
     """A lab that ended before it was ready, and what it said on its way."""
     return Problem(
         code="lab.start",
@@ -108,7 +110,7 @@ def _complaint(text: str) -> str:
     return "\n".join(line for line in text.splitlines() if not line.startswith(MACHINE))
 
 
-def ended(files: LabPlaces) -> None:
+def ended(files: LabFiles) -> None:
     """Wait until a lab that was told to stop has kept its state."""
     begun = monotonic()
     while files.run.exists() and monotonic() - begun < _PATIENCE:

@@ -15,7 +15,7 @@ from stockman.config.writers.yaml_edit import NotWritable, read_key, set_key
 from stockman.model.errors import Conflict
 from stockman.model.problem import Problem
 from stockman.model.record import record
-from stockman_lab.commands.runtime.directories import LabPlaces
+from stockman_lab.commands.runtime.directories import LabFiles
 from stockman_lab.commands.runtime.remote import ask
 
 FILE = "cluster.yaml"
@@ -37,7 +37,7 @@ class Written:
         return self.before != self.value
 
 
-def connect(files: LabPlaces, directory: Path) -> tuple[Written, ...]:
+def connect(files: LabFiles, directory: Path) -> tuple[Written, ...]:
     """Write into the files of a directory where a running lab answers."""
     found = cast("dict[str, str]", ask(files, "environment"))
     contents = read_directory(directory)

@@ -8,18 +8,18 @@ from typing import Any, cast
 
 from stockman.model.errors import NotFound
 from stockman.model.problem import Problem
-from stockman_lab.commands.runtime.directories import LabPlaces
+from stockman_lab.commands.runtime.directories import LabFiles
 from stockman_lab.commands.runtime.remote import ask
 
 _PAUSE = 0.3
 
 
-def machine_rows(files: LabPlaces) -> list[dict[str, Any]]:
+def machine_rows(files: LabFiles) -> list[dict[str, Any]]:
     """All machines by name: address, stage, version, whether they are ready."""
     return cast("list[dict[str, Any]]", ask(files, "machines"))
 
 
-def machine_console(files: LabPlaces, name: str) -> dict[str, Any]:
+def machine_console(files: LabFiles, name: str) -> dict[str, Any]:
     """The console of a machine; refuses names that none has."""
     found = ask(files, "machine", name=name)
     if found is None:
@@ -39,7 +39,7 @@ def unknown_machine(name: str, known: list[str]) -> Problem:
     )
 
 
-def followed(files: LabPlaces, name: str, seen: list[str], pause: float = _PAUSE) -> Iterator[str]:
+def followed(files: LabFiles, name: str, seen: list[str], pause: float = _PAUSE) -> Iterator[str]:
     """Lines that a machine says after those that were seen, until the lab ends."""
     while True:
         try:

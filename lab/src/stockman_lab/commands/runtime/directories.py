@@ -14,7 +14,7 @@ DEFAULT = ".stockman/lab.state"
 
 
 @record
-class LabPlaces:
+class LabFiles:
     """The files of one lab."""
 
     state: Path
@@ -64,7 +64,7 @@ class Running:
     token: Secret
 
 
-def running(files: LabPlaces) -> Running:
+def running(files: LabFiles) -> Running:
     """The lab that is served from a state; refuses where none is."""
     try:
         data = json.loads(files.run.read_bytes())
@@ -79,7 +79,7 @@ def running(files: LabPlaces) -> Running:
         raise NotFound(absent(files)) from None
 
 
-def absent(files: LabPlaces) -> Problem:
+def absent(files: LabFiles) -> Problem:
     """No lab runs on a state."""
     return Problem(
         code="lab.absent",

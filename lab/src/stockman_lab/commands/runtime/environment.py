@@ -6,21 +6,21 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from stockman.adapters.files import replace_private_file
-from stockman_lab.commands.runtime.directories import LabPlaces
-from stockman_lab.doors.manner import API_PORT, TALOS_PORT
+from stockman_lab.commands.runtime.directories import LabFiles
 from stockman_lab.pve.access.accounts import TokenChange, create_token
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.state import ROOT
+from stockman_lab.servers.options import API_PORT, TALOS_PORT
 
 if TYPE_CHECKING:
-    from stockman_lab.doors.serving import Serving
     from stockman_lab.pve.cluster import Cluster
+    from stockman_lab.servers.serving import Serving
 
 TOKEN = "lab"
 """The name of the token that a lab makes for its user."""
 
 
-def environment(serving: Serving, files: LabPlaces, *, tag: str) -> dict[str, str]:
+def environment(serving: Serving, files: LabFiles, *, tag: str) -> dict[str, str]:
     """Variables by name; those of the first cluster have the names that clients know.
 
     `tag` tells files apart that two processes write.
@@ -59,7 +59,7 @@ def machine_places(serving: Serving) -> dict[str, str]:
     return addresses
 
 
-def _talos(serving: Serving, files: LabPlaces, tag: str) -> dict[str, str]:
+def _talos(serving: Serving, files: LabFiles, tag: str) -> dict[str, str]:
     """A talosconfig for all clusters, where there is one."""
     if not serving.world.talos.by_key:
         return {}
@@ -70,7 +70,7 @@ def _talos(serving: Serving, files: LabPlaces, tag: str) -> dict[str, str]:
     return {"TALOSCONFIG": str(files.talosconfig.resolve())}
 
 
-def _kubernetes(serving: Serving, files: LabPlaces, tag: str) -> dict[str, str]:
+def _kubernetes(serving: Serving, files: LabFiles, tag: str) -> dict[str, str]:
     """A kubeconfig for all clusters, where one answers."""
     text = "" if serving.machines.kube is None else serving.machines.kubeconfig()
     if not text:
@@ -87,7 +87,7 @@ def _factory(serving: Serving) -> dict[str, str]:
     return {"STOCKMAN_LAB_FACTORY": f"http://{address}:{port}"}
 
 
-def _ssh(serving: Serving, files: LabPlaces, tag: str) -> dict[str, str]:
+def _ssh(serving: Serving, files: LabFiles, tag: str) -> dict[str, str]:
     """How to log in to hosts: as root, with the key of the first cluster."""
     rows = [one for one in serving.hosts.places if one.ssh_port]
     if not rows:

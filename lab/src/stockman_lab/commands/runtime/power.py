@@ -6,11 +6,11 @@ from typing import Any, cast
 
 from stockman.model.errors import NotFound
 from stockman.model.problem import Problem
-from stockman_lab.commands.runtime.directories import LabPlaces
+from stockman_lab.commands.runtime.directories import LabFiles
 from stockman_lab.commands.runtime.remote import ask, tell
 
 
-def switched(files: LabPlaces, name: str, *, on: bool) -> list[dict[str, Any]]:
+def switched(files: LabFiles, name: str, *, on: bool) -> list[dict[str, Any]]:
     """Give a host its power, or take it; all hosts afterwards. Refuses names that none has."""
     known = host_names(files)
     if name not in known:
@@ -19,7 +19,7 @@ def switched(files: LabPlaces, name: str, *, on: bool) -> list[dict[str, Any]]:
     return host_rows(files)
 
 
-def host_rows(files: LabPlaces) -> list[dict[str, Any]]:
+def host_rows(files: LabFiles) -> list[dict[str, Any]]:
     """All hosts: cluster, name, address, whether they have power."""
     found = cast("dict[str, Any]", ask(files, "status"))
     return [
@@ -29,7 +29,7 @@ def host_rows(files: LabPlaces) -> list[dict[str, Any]]:
     ]
 
 
-def host_names(files: LabPlaces) -> list[str]:
+def host_names(files: LabFiles) -> list[str]:
     """Names of all hosts."""
     return [str(host_row["name"]) for host_row in host_rows(files)]
 

@@ -8,25 +8,23 @@ from urllib.parse import urlencode
 
 from stockman.model.errors import NotFound, WrongUsage
 from stockman.model.problem import Problem
-from stockman_lab.commands.runtime.directories import LabPlaces, absent, running
+from stockman_lab.commands.runtime.directories import LabFiles, absent, running
 
 _SECONDS = 30.0
 _OK = 200
 
 
-def ask(files: LabPlaces, text: str, **query: object) -> object:
+def ask(files: LabFiles, text: str, **query: object) -> object:
     """What a running lab says."""
     return _exchange(files, "GET", f"{text}?{urlencode(query)}" if query else text, None)
 
 
-def tell(files: LabPlaces, text: str, content: dict[str, object]) -> object:
+def tell(files: LabFiles, text: str, content: dict[str, object]) -> object:
     """Have a running lab do something."""
     return _exchange(files, "POST", text, content)
 
 
-def _exchange(
-    files: LabPlaces, method: str, text: str, content: dict[str, object] | None
-) -> object:
+def _exchange(files: LabFiles, method: str, text: str, content: dict[str, object] | None) -> object:
     lab = running(files)
     connection = http.client.HTTPConnection("127.0.0.1", lab.port, timeout=_SECONDS)
     headers = {"Authorization": f"Bearer {lab.token.reveal()}", "Content-Type": "application/json"}

@@ -22,13 +22,13 @@ from stockman.model.errors import Conflict
 from stockman.model.record import record
 from stockman.ports.system import Clock, Entropy
 from stockman_lab.commands.runtime import problems
-from stockman_lab.commands.runtime.directories import LabPlaces
+from stockman_lab.commands.runtime.directories import LabFiles
 from stockman_lab.core.saved import Unreadable
-from stockman_lab.doors.control import ControlDoor
-from stockman_lab.doors.manner import Manner
-from stockman_lab.doors.opening import PortTaken
-from stockman_lab.doors.serving import Serving
-from stockman_lab.ssh.door import SSH_PORT
+from stockman_lab.servers.control import ControlServer
+from stockman_lab.servers.options import ServingOptions
+from stockman_lab.servers.ports import PortTaken
+from stockman_lab.servers.serving import Serving
+from stockman_lab.ssh.listener import SSH_PORT
 from stockman_lab.world.world import World
 
 _TOKEN_BYTES = 24
@@ -44,7 +44,7 @@ _GIT_PORT = 3000
 
 
 @record
-class LabWish:
+class LabOptions:
     """What a new lab should be, and how it is served."""
 
     preset: str
@@ -63,7 +63,7 @@ class LabWish:
 
 
 @record
-class Doors:
+class SystemAccess:
     """What serving needs from the system."""
 
     clock: Clock
@@ -71,9 +71,9 @@ class Doors:
 
 
 def serve(
-    files: LabPlaces,
-    options: LabWish,
-    doors: Doors,
+    files: LabFiles,
+    options: LabOptions,
+    doors: SystemAccess,
     ready: Callable[[], None],
     answer: Told | None = None,
 ) -> None:
@@ -93,10 +93,14 @@ def serve(
 
 
 async def _serve_world(
-    world: World, files: LabPlaces, options: LabWish, doors: Doors, ready: Callable[[], None]
+    world: World,
+    files: LabFiles,
+    options: LabOptions,
+    doors: SystemAccess,
+    ready: Callable[[], None],
 ) -> None:
     with _scratch(files) as scratch:
-        manner = Manner(
+        manner = ServingOptions(
             speed=options.speed,
             ssh_port=SSH_PORT,
             images_port=_IMAGES_PORT,
@@ -106,10 +110,12 @@ async def _serve_world(
         )
         serving = Serving(world, manner, scratch, doors.clock.now())
         await serving.start()
-        control: ControlDoor | None = None
+        control: ControlServer | None = None
         try:
             token = doors.entropy.random_bytes(_TOKEN_BYTES).hex()
-            control = ControlDoor(serving, token, partial(_environment, serving, files, token[:8]))
+            control = ControlServer(
+                serving, token, partial(_environment, serving, files, token[:8])
+            )
             port = await control.start()
             content = {"pid": os.getpid(), "port": port, "token": token}
             replace_private_file(files.run, json.dumps(content).encode(), tag=token[:8])
@@ -122,13 +128,13 @@ async def _serve_world(
             await serving.stop()
 
 
-def _environment(serving: Serving, files: LabPlaces, tag: str) -> dict[str, str]:
+def _environment(serving: Serving, files: LabFiles, tag: str) -> dict[str, str]:
     from stockman_lab.commands.runtime.environment import environment
 
     return environment(serving, files, tag=tag)
 
 
-def _listen_for_the_end(control: ControlDoor) -> None:
+def _listen_for_the_end(control: ControlServer) -> None:
     loop = asyncio.get_running_loop()
 
     def end() -> None:
@@ -141,7 +147,7 @@ def _listen_for_the_end(control: ControlDoor) -> None:
         loop.add_signal_handler(number, end)
 
 
-def prepare(files: LabPlaces) -> None:
+def prepare(files: LabFiles) -> None:
     """See to it that the files of a lab have a place."""
     try:
         files.state.parent.mkdir(parents=True, exist_ok=True)
@@ -150,7 +156,7 @@ def prepare(files: LabPlaces) -> None:
 
 
 @contextmanager
-def _scratch(files: LabPlaces) -> Iterator[Path]:
+def _scratch(files: LabFiles) -> Iterator[Path]:
     """A directory for what is in between; nobody else looks into it."""
     for left in files.state.parent.glob(f"{escape(files.state.name)}.*.scratch"):
         _remove(left)  # of one that was killed: nobody else serves this state
@@ -169,7 +175,7 @@ def _remove(scratch: Path) -> None:
 
 
 @contextmanager
-def locked(files: LabPlaces) -> Iterator[None]:
+def locked(files: LabFiles) -> Iterator[None]:
     """Keep others from serving a state; refuses where somebody does already."""
     try:
         descriptor = os.open(files.lock, os.O_RDWR | os.O_CREAT, 0o600)
@@ -185,7 +191,7 @@ def locked(files: LabPlaces) -> Iterator[None]:
         os.close(descriptor)
 
 
-def is_locked(files: LabPlaces) -> bool:
+def is_locked(files: LabFiles) -> bool:
     """Whether somebody serves a state."""
     try:
         with locked(files):
@@ -194,7 +200,7 @@ def is_locked(files: LabPlaces) -> bool:
         return True
 
 
-def _world(files: LabPlaces, options: LabWish, doors: Doors, answer: Told | None) -> World:
+def _world(files: LabFiles, options: LabOptions, doors: SystemAccess, answer: Told | None) -> World:
     try:
         content = files.state.read_bytes()
     except FileNotFoundError:
@@ -215,14 +221,14 @@ def _world(files: LabPlaces, options: LabWish, doors: Doors, answer: Told | None
     return world
 
 
-def _new_world(options: LabWish, doors: Doors, answer: Told | None) -> World:
-    from stockman_lab.world.preset import Wish, preset_world
+def _new_world(options: LabOptions, doors: SystemAccess, answer: Told | None) -> World:
+    from stockman_lab.world.preset import PresetOptions, preset_world
 
     now = doors.clock.now()
     moment = float(int(now.timestamp()))
     begin = moment - _STAGING if options.stage == CLUSTER else moment
     world = preset_world(
-        Wish(
+        PresetOptions(
             preset=options.preset,
             network=options.network,
             profile=options.profile,
@@ -246,7 +252,7 @@ def _new_world(options: LabWish, doors: Doors, answer: Told | None) -> World:
     return world
 
 
-def _keep(files: LabPlaces, world: World, tag: str) -> None:
+def _keep(files: LabFiles, world: World, tag: str) -> None:
     from stockman_lab.world.file import world_file
 
     try:

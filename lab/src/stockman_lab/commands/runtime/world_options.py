@@ -8,7 +8,7 @@ from pathlib import Path
 from stockman.model.errors import WrongUsage
 from stockman.model.problem import Problem
 from stockman.model.record import record
-from stockman_lab.commands.runtime.serve import CLUSTER, HOSTS, LabWish
+from stockman_lab.commands.runtime.serve import CLUSTER, HOSTS, LabOptions
 
 _LOOPBACK = IPv4Network("127.0.0.0/8")
 _LONGEST_PREFIX = 24
@@ -31,11 +31,13 @@ class Manners:
 _USUAL = Manners()
 
 
-def wish(preset: str, network: str, profile: str, speed: str, manners: Manners = _USUAL) -> LabWish:
+def wish(
+    preset: str, network: str, profile: str, speed: str, manners: Manners = _USUAL
+) -> LabOptions:
     """What is wanted; refuses networks that are not this machine's alone, and odd speeds."""
     if manners.stage == CLUSTER and preset not in _WITH_CLUSTER:
         raise _no_cluster(preset)
-    return LabWish(
+    return LabOptions(
         preset=preset,
         network=_network(network),
         profile=profile,

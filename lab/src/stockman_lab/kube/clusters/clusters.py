@@ -37,7 +37,7 @@ from stockman_lab.talos.status import has_static_pods
 if TYPE_CHECKING:
     from stockman_lab.etcd.cluster import EtcdCluster
     from stockman_lab.talos.config.effective_record import Effective
-    from stockman_lab.talos.land import Land
+    from stockman_lab.talos.fleet import Fleet
     from stockman_lab.talos.machine import Machine
 from stockman_lab.kube.flux.helm_release import HelmReleases
 from stockman_lab.kube.flux.instance import FluxInstances
@@ -106,7 +106,7 @@ def settings_of(config: Effective) -> Settings:
 class TalosHosts:
     """The machines of one cluster."""
 
-    def __init__(self, land: Land, cluster: EtcdCluster) -> None:
+    def __init__(self, land: Fleet, cluster: EtcdCluster) -> None:
         self._land = land
         self._cluster = cluster
         self._seen = -1
@@ -139,7 +139,7 @@ class KubernetesCluster:
 
     def __init__(  # noqa: PLR0913  # all that a cluster is made of
         self,
-        land: Land,
+        land: Fleet,
         cluster: EtcdCluster,
         state: ControllersState,
         kinds: tuple[type[Controller], ...],
@@ -272,7 +272,7 @@ class Kubernetes:
 
     def __init__(
         self,
-        land: Land,
+        land: Fleet,
         states: dict[str, ControllersState],
         *,
         kinds: tuple[type[Controller], ...] = CONTROLLERS,

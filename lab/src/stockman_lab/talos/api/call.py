@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
     from stockman.talos.wire.schema import ApiSchema
     from stockman_lab.core.faults import Fault, Point
-    from stockman_lab.talos.land import Land
+    from stockman_lab.talos.fleet import Fleet
     from stockman_lab.talos.machine import Machine
 
 _MOST = ((1 << 63) - 1) / 1e9
@@ -43,7 +43,7 @@ class Cut(Exception):
 
 
 @dataclass(slots=True)
-class Asked:
+class IncomingCall:
     """A call as it came in."""
 
     path: str
@@ -125,7 +125,7 @@ class ApiMachine(Protocol):
         """What faults can be matched by: cluster, machine, vmid, address."""
 
 
-class ApiLand(Protocol):
+class ApiFleet(Protocol):
     """What the API asks of the land that machines are in."""
 
     @property
@@ -155,7 +155,7 @@ class Patience(Protocol):
 class Call:
     """One call: what is asked, of whom, by whom."""
 
-    land: Land
+    land: Fleet
     machine: Machine
     request: Any
     """The message that was sent, of the machine's own minor. Uploads have none here."""

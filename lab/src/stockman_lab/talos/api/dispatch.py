@@ -14,21 +14,21 @@ from stockman_lab.talos.api import controlplane, maintenance
 from stockman_lab.talos.api.call import (
     MAINTENANCE,
     ApiMachine,
-    Asked,
     BoundPatience,
     Call,
+    IncomingCall,
     Refusal,
     Served,
 )
 from stockman_lab.talos.api.faulty import delayed, spoiled, struck
-from stockman_lab.talos.api.registry import Around, Kind
+from stockman_lab.talos.api.registry import CallContext, MethodKind
 from stockman_lab.talos.api.roles import IMPERSONATOR, READER, allowed, reads_at_first_only
 
 if TYPE_CHECKING:
     from google.protobuf.message import Message
 
     from stockman.talos.wire.schema import ApiMethod, ApiSchema
-    from stockman_lab.talos.land import Land
+    from stockman_lab.talos.fleet import Fleet
     from stockman_lab.talos.machine import Machine
 
 _MESSAGES = "messages"
@@ -84,18 +84,18 @@ _INTERNAL_SERVICES = frozenset({"securityapi.SecurityService", "signerapi.Signer
 class Doing:
     """A call on its way to its function."""
 
-    around: Around
+    around: CallContext
     machine: ApiMachine
     wire: ApiSchema
     method: ApiMethod
     roles: frozenset[str]
-    asked: Asked
+    asked: IncomingCall
     boot: int
 
     def call(self, request: Message | None) -> Call:
         """The call as functions see it."""
         return Call(
-            land=cast("Land", self.around.land),
+            land=cast("Fleet", self.around.land),
             machine=cast("Machine", self.machine),
             request=request,
             roles=self.roles,
@@ -107,7 +107,7 @@ class Doing:
 
 
 async def answered(
-    context: Around, machine: ApiMachine, incoming: Asked
+    context: CallContext, machine: ApiMachine, incoming: IncomingCall
 ) -> AsyncGenerator[bytes, None]:
     """What one machine answers by itself; ends with `Refusal` or `Cut` where it does not."""
     api = machine.api
@@ -145,7 +145,7 @@ def found_method(wire: ApiSchema, path: str) -> ApiMethod:
     return known[name]
 
 
-def roles_of(api: Served, incoming: Asked) -> frozenset[str]:
+def roles_of(api: Served, incoming: IncomingCall) -> frozenset[str]:
     """The roles that a caller has; other machines speak for those who asked them."""
     if api.mode == MAINTENANCE:
         return frozenset({READER})
@@ -173,11 +173,11 @@ async def carried_out(doing: Doing) -> AsyncGenerator[bytes, None]:
     entry = doing.around.methods.entry_of(method.service, method.name, wire.minor)
     if entry is None:
         raise Refusal(GrpcCode.UNIMPLEMENTED, f"method {method.name} not implemented")
-    if entry.kind in (Kind.UPLOADED, Kind.TALKED):
+    if entry.kind in (MethodKind.UPLOADED, MethodKind.TALKED):
         answer = entry.function(doing.call(None), _messages(doing))
     else:
         answer = entry.function(doing.call(await _request(doing)))
-    if entry.kind in (Kind.STREAMED, Kind.TALKED):
+    if entry.kind in (MethodKind.STREAMED, MethodKind.TALKED):
         async with aclosing(answer):
             async for fields in answer:
                 yield encoded(wire, method, fields)

@@ -8,16 +8,16 @@ from weakref import WeakKeyDictionary
 
 from stockman.talos.api.transport import GrpcCode
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.talos.api.call import LOST, ApiLand, ApiMachine, Cut, Patience, Refusal
+from stockman_lab.talos.api.call import LOST, ApiFleet, ApiMachine, Cut, Patience, Refusal
 from stockman_lab.talos.api.roles import only_reads
 
 TRUNCATED = "truncated"
 
-_first_answers: WeakKeyDictionary[ApiLand, dict[tuple[int, str, str], list[bytes]]]
+_first_answers: WeakKeyDictionary[ApiFleet, dict[tuple[int, str, str], list[bytes]]]
 _first_answers = WeakKeyDictionary()
 
 
-def struck(fleet: ApiLand, machine: ApiMachine, path: str, roles: frozenset[str]) -> Fault | None:
+def struck(fleet: ApiFleet, machine: ApiMachine, path: str, roles: frozenset[str]) -> Fault | None:
     """The fault that a call meets."""
     service, _, name = path.strip("/").partition("/")
     facts = {
@@ -32,7 +32,7 @@ def struck(fleet: ApiLand, machine: ApiMachine, path: str, roles: frozenset[str]
 async def spoiled(
     fault: Fault,
     answer: AsyncGenerator[bytes, None],
-    rows: tuple[ApiLand, ApiMachine, str],
+    rows: tuple[ApiFleet, ApiMachine, str],
     nothing: bytes,
 ) -> AsyncGenerator[bytes, None]:
     """An answer after a fault was at it; `nothing` is an empty one."""
@@ -75,7 +75,7 @@ def _refusal(fault: Fault) -> Refusal:
 
 
 async def _as_first(
-    fault: Fault, answer: AsyncIterator[bytes], rows: tuple[ApiLand, ApiMachine, str]
+    fault: Fault, answer: AsyncIterator[bytes], rows: tuple[ApiFleet, ApiMachine, str]
 ) -> list[bytes]:
     land, machine, path = rows
     known = _first_answers.setdefault(land, {})

@@ -11,12 +11,12 @@ from collections.abc import AsyncGenerator, AsyncIterator, Callable, Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
 from stockman.talos.wire.schema import load_api_schema
-from stockman_lab.talos.api.call import Asked, Refusal
+from stockman_lab.talos.api.call import IncomingCall, Refusal
 
 if TYPE_CHECKING:
     from stockman.talos.wire.values import Fields
 
-Carried: TypeAlias = Callable[[str, Asked], AsyncGenerator[bytes, None]]
+Carried: TypeAlias = Callable[[str, IncomingCall], AsyncGenerator[bytes, None]]
 
 _ANY_MINOR = "1.11"
 """The names of machines are written alike in all of them."""
@@ -25,7 +25,7 @@ _MOST_WAITING = 16
 
 
 async def merged_messages(
-    carried: Carried, targets: Sequence[str], incoming: Asked
+    carried: Carried, targets: Sequence[str], incoming: IncomingCall
 ) -> AsyncGenerator[bytes, None]:
     """One message that holds the answers of all."""
     calls = await _one_for_each(targets, incoming)
@@ -36,14 +36,14 @@ async def merged_messages(
 
 
 async def merged_streams(
-    carried: Carried, targets: Sequence[str], incoming: Asked
+    carried: Carried, targets: Sequence[str], incoming: IncomingCall
 ) -> AsyncGenerator[bytes, None]:
     """The messages of all as they come; none is taken faster than they are wanted."""
     calls = await _one_for_each(targets, incoming)
     coming: asyncio.Queue[bytes | None] = asyncio.Queue()
     room = asyncio.Semaphore(_MOST_WAITING)
 
-    async def forward(target: str, incoming: Asked) -> None:
+    async def forward(target: str, incoming: IncomingCall) -> None:
         try:
             async for piece in carried(target, incoming):
                 await room.acquire()
@@ -72,7 +72,7 @@ async def merged_streams(
         await asyncio.gather(*tasks, return_exceptions=True)
 
 
-async def _part(carried: Carried, target: str, incoming: Asked) -> bytes:
+async def _part(carried: Carried, target: str, incoming: IncomingCall) -> bytes:
     try:
         pieces = [piece async for piece in carried(target, incoming)]
     except Refusal as refusal:
@@ -81,13 +81,13 @@ async def _part(carried: Carried, target: str, incoming: Asked) -> bytes:
     return b"".join(_message_list(_first(piece) + named) for piece in pieces)
 
 
-async def _one_for_each(targets: Sequence[str], incoming: Asked) -> list[Asked]:
+async def _one_for_each(targets: Sequence[str], incoming: IncomingCall) -> list[IncomingCall]:
     """The call, as often as there are targets; what is uploaded to several is read first."""
     if len(targets) == 1:
         return [incoming]
     pieces = [piece async for piece in incoming.pieces]
     return [
-        Asked(incoming.path, _again(pieces), incoming.headers, incoming.roles, incoming.peer)
+        IncomingCall(incoming.path, _again(pieces), incoming.headers, incoming.roles, incoming.peer)
         for _ in targets
     ]
 

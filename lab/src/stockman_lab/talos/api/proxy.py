@@ -12,10 +12,18 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from stockman.talos.api.transport import GrpcCode
-from stockman_lab.talos.api.call import LOST, MAINTENANCE, ApiMachine, Asked, Cut, Refusal, Served
+from stockman_lab.talos.api.call import (
+    LOST,
+    MAINTENANCE,
+    ApiMachine,
+    Cut,
+    IncomingCall,
+    Refusal,
+    Served,
+)
 from stockman_lab.talos.api.dispatch import answered, roles_of
 from stockman_lab.talos.api.many import merged_messages, merged_streams
-from stockman_lab.talos.api.registry import Around
+from stockman_lab.talos.api.registry import CallContext
 from stockman_lab.talos.api.roles import IMPERSONATOR
 
 _ONE_TO_MANY = frozenset(
@@ -52,17 +60,17 @@ _NO_ROUTE_AFTER = 3.0
 class Carrier:
     """A machine that carries calls on."""
 
-    around: Around
+    around: CallContext
     machine: ApiMachine
 
-    async def carried(self, target: str, incoming: Asked) -> AsyncGenerator[bytes, None]:
+    async def carried(self, target: str, incoming: IncomingCall) -> AsyncGenerator[bytes, None]:
         """What another machine answers."""
         api_machine = await self._reach(target)
         authority = incoming.headers.get(":authority") or ["unknown"]
         headers = {name: value for name, value in incoming.headers.items() if name not in _ROUTING}
         api = self.machine.api
         roles = incoming.roles if api is None else roles_of(api, incoming)
-        onward = Asked(
+        onward = IncomingCall(
             path=incoming.path,
             pieces=incoming.pieces,
             headers={**headers, "proxyfrom": authority, "talos-role": sorted(roles)},
@@ -107,7 +115,7 @@ _ROUTING = frozenset({"node", "nodes", "proxyfrom", "talos-role", ":authority"})
 
 
 async def perform(
-    context: Around, machine: ApiMachine, incoming: Asked
+    context: CallContext, machine: ApiMachine, incoming: IncomingCall
 ) -> AsyncGenerator[bytes, None]:
     """What a machine answers to a call that it got, from wherever the answer comes.
 
@@ -118,7 +126,9 @@ async def perform(
             yield piece
 
 
-def _route(context: Around, machine: ApiMachine, incoming: Asked) -> AsyncGenerator[bytes, None]:
+def _route(
+    context: CallContext, machine: ApiMachine, incoming: IncomingCall
+) -> AsyncGenerator[bytes, None]:
     api, headers = machine.api, incoming.headers
     if api is None or api.mode == MAINTENANCE or "proxyfrom" in headers:
         return answered(context, machine, incoming)

@@ -10,7 +10,7 @@ from functools import cache
 from importlib import import_module
 from typing import Any, TypeAlias, TypeVar
 
-from stockman_lab.talos.api.call import ApiLand, Call, Patience
+from stockman_lab.talos.api.call import ApiFleet, Call, Patience
 
 Fields: TypeAlias = Mapping[str, object]
 Answer: TypeAlias = Callable[[Call], Fields | Awaitable[Fields]]
@@ -23,7 +23,7 @@ _FOLDER = "stockman_lab.talos.methods"
 _MINORS = ("1.11", "1.12", "1.13", "1.14")
 
 
-class Kind(Enum):
+class MethodKind(Enum):
     """How messages go back and forth."""
 
     UNARY = "unary"
@@ -36,7 +36,7 @@ class Kind(Enum):
 class Entry:
     """A function that answers a method, in some minors or in all."""
 
-    kind: Kind
+    kind: MethodKind
     function: Callable[..., Any]
     since: str = _MINORS[0]
     until: str = _MINORS[-1]
@@ -65,28 +65,28 @@ class Methods:
         self, service: str, name: str, *, since: str = _MINORS[0], until: str = _MINORS[-1]
     ) -> Callable[[Answer], Answer]:
         """Let a function answer with one message: it returns the fields of that."""
-        return self._register((service, name), Kind.UNARY, since, until)
+        return self._register((service, name), MethodKind.UNARY, since, until)
 
     def streamed(
         self, service: str, name: str, *, since: str = _MINORS[0], until: str = _MINORS[-1]
     ) -> Callable[[StreamedAnswer], StreamedAnswer]:
         """Let a function answer with a stream of messages."""
-        return self._register((service, name), Kind.STREAMED, since, until)
+        return self._register((service, name), MethodKind.STREAMED, since, until)
 
     def uploaded(
         self, service: str, name: str, *, since: str = _MINORS[0], until: str = _MINORS[-1]
     ) -> Callable[[UploadedAnswer], UploadedAnswer]:
         """Let a function take a stream of messages, and answer with one."""
-        return self._register((service, name), Kind.UPLOADED, since, until)
+        return self._register((service, name), MethodKind.UPLOADED, since, until)
 
     def talked(
         self, service: str, name: str, *, since: str = _MINORS[0], until: str = _MINORS[-1]
     ) -> Callable[[TalkedAnswer], TalkedAnswer]:
         """Let a function take a stream of messages, and answer with another."""
-        return self._register((service, name), Kind.TALKED, since, until)
+        return self._register((service, name), MethodKind.TALKED, since, until)
 
     def _register(
-        self, key: tuple[str, str], kind: Kind, since: str, until: str
+        self, key: tuple[str, str], kind: MethodKind, since: str, until: str
     ) -> Callable[[_Function], _Function]:
         def registered(function: _Function) -> _Function:
             entry = Entry(kind, function, since, until)
@@ -118,9 +118,9 @@ def all_methods() -> Methods:
 
 
 @dataclass(frozen=True, slots=True)
-class Around:
+class CallContext:
     """Other machines, how to wait, and who answers what."""
 
-    land: ApiLand
+    land: ApiFleet
     patience: Patience
     methods: Methods

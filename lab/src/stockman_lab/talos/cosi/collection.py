@@ -12,7 +12,7 @@ from collections import deque
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, cast
 
-from stockman_lab.talos.cosi.registry import Content, Kind, content_of
+from stockman_lab.talos.cosi.registry import Content, ResourceKind, content_of
 from stockman_lab.talos.cosi.seen import Seen
 from stockman_lab.talos.cosi.shaping import written
 
@@ -46,7 +46,7 @@ class Collection:
 
     machine: Machine
     definition: Definition
-    kind: Kind
+    kind: ResourceKind
     boot: int
     items: dict[str, Seen] = field(default_factory=dict)
     events: deque[Happened] = field(default_factory=lambda: deque(maxlen=_KEPT))
@@ -179,7 +179,7 @@ class Collection:
         )
 
 
-def collection(machine: Machine, definition: Definition, kind: Kind) -> Collection:
+def collection(machine: Machine, definition: Definition, kind: ResourceKind) -> Collection:
     """The resources of a kind on a machine, as they are now; another boot begins anew."""
     collection = machine.collections.get(kind.type)
     if not isinstance(collection, Collection) or collection.boot != machine.state.boot:

@@ -11,7 +11,7 @@ from stockman.talos.wire.values import Dynamic
 from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.api.roles import ADMIN
 from stockman_lab.talos.cosi.collection import Collection, collection
-from stockman_lab.talos.cosi.registry import Kind, kind_of
+from stockman_lab.talos.cosi.registry import ResourceKind, kind_of
 from stockman_lab.talos.cosi.seen import Seen
 from stockman_lab.talos.cosi.tables import Definition, definitions, namespaces
 
@@ -27,7 +27,7 @@ def looked_at(call: Call) -> Collection:
     definition = allowed(call)
     kind = kind_of(definition.type)
     if kind is None or call.request.namespace != definition.namespace:
-        kind = Kind(definition.type, "", lambda machine: {})
+        kind = ResourceKind(definition.type, "", lambda machine: {})
         return Collection(call.machine, definition, kind, call.machine.state.boot)
     return collection(call.machine, definition, kind)
 

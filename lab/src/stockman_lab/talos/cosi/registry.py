@@ -34,11 +34,11 @@ Written: TypeAlias = Callable[[str, object], tuple[bytes, str]]
 """Minor and contents to a message and to YAML."""
 
 _FOLDER = "stockman_lab.talos.cosi.kinds"
-_KINDS: dict[str, Kind] = {}
+_KINDS: dict[str, ResourceKind] = {}
 
 
 @dataclass(frozen=True, slots=True)
-class Kind:
+class ResourceKind:
     """A kind of resources that machines have."""
 
     type: str
@@ -55,19 +55,19 @@ def kind(name: str, owner: str, *, written: Written | None = None) -> Callable[[
     def registered(function: Told) -> Told:
         if name in _KINDS:
             raise ValueError(f"{name} is told twice")
-        _KINDS[name] = Kind(name, owner, function, written)
+        _KINDS[name] = ResourceKind(name, owner, function, written)
         return function
 
     return registered
 
 
-def kind_of(name: str) -> Kind | None:
+def kind_of(name: str) -> ResourceKind | None:
     """The kind of a type. None: machines have none of it here."""
     return claimed().get(name)
 
 
 @cache
-def claimed() -> dict[str, Kind]:
+def claimed() -> dict[str, ResourceKind]:
     """All kinds that have contents here; every other one that a minor defines lists empty."""
     folder = import_module(_FOLDER)
     for iter_module in pkgutil.iter_modules(folder.__path__):

@@ -8,7 +8,7 @@ from functools import cache
 from stockman.talos.go_yaml import dump, sort_free_form, sort_keys
 from stockman_lab.talos.cosi.encoding import proto_bytes
 from stockman_lab.talos.cosi.parts import Part, parts
-from stockman_lab.talos.cosi.registry import Kind
+from stockman_lab.talos.cosi.registry import ResourceKind
 from stockman_lab.talos.cosi.tables import shape_of, word_of
 
 _DURATION = "google.protobuf.Duration"
@@ -94,7 +94,7 @@ def _is_empty(part: Part, minor: str, value: object) -> bool:
     return bool(value == _nothing(part, minor))
 
 
-def written(kind: Kind, minor: str, spec: object) -> dict[str, object]:
+def written(kind: ResourceKind, minor: str, spec: object) -> dict[str, object]:
     """The fields of `cosi.resource.Spec`."""
     if kind.written is not None:
         message, text = kind.written(minor, spec)

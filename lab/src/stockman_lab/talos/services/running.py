@@ -7,7 +7,7 @@ from stockman_lab.core.timeline import Arguments
 from stockman_lab.talos.machine import Machine
 from stockman_lab.talos.pulling import PullFailed
 from stockman_lab.talos.services.images import PULL_FAILED, SYSTEM, fetched, image_of
-from stockman_lab.talos.services.table import Kind, kind_of
+from stockman_lab.talos.services.table import ServiceKind, kind_of
 from stockman_lab.talos.state import Service, ServiceEvent
 
 STARTED = "talos.service.started"
@@ -85,7 +85,7 @@ def start(machine: Machine, name: str) -> Service:
     return service
 
 
-def missing_needs(machine: Machine, kind: Kind) -> list[str]:
+def missing_needs(machine: Machine, kind: ServiceKind) -> list[str]:
     """Services that a kind has to wait for."""
     return [need for need in kind.needs if not machine.runs(need)]
 

@@ -8,7 +8,7 @@ _ALL = frozenset({"start", "stop", "restart"})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Kind:
+class ServiceKind:
     """One service, the same on every machine that has it."""
 
     id: str
@@ -25,35 +25,35 @@ class Kind:
 
 
 EARLY = (
-    Kind(id="machined", is_container=False),
-    Kind(id="auditd", is_container=False),
-    Kind(id="syslogd", is_container=False),
-    Kind(id="containerd", is_container=False),
-    Kind(id="udevd", is_container=False),
-    Kind(id="dashboard", is_container=False, has_health=False),
+    ServiceKind(id="machined", is_container=False),
+    ServiceKind(id="auditd", is_container=False),
+    ServiceKind(id="syslogd", is_container=False),
+    ServiceKind(id="containerd", is_container=False),
+    ServiceKind(id="udevd", is_container=False),
+    ServiceKind(id="dashboard", is_container=False, has_health=False),
 )
 """There as soon as the kernel is up, with or without a configuration."""
 CONFIGURED = (
-    Kind(id="apid", needs=("containerd",)),
-    Kind(id="trustd", needs=("containerd",), only_controllers=True),
+    ServiceKind(id="apid", needs=("containerd",)),
+    ServiceKind(id="trustd", needs=("containerd",), only_controllers=True),
 )
 """There as soon as there is a configuration and a network."""
 LATE = (
-    Kind(id="cri", needs=("containerd",), timing="cri", is_container=False),
-    Kind(
+    ServiceKind(id="cri", needs=("containerd",), timing="cri", is_container=False),
+    ServiceKind(
         id="kubelet", needs=("cri",), timing="kubelet", by_request=frozenset({"start", "restart"})
     ),
-    Kind(id="etcd", needs=("cri",), timing="etcd", only_controllers=True),
+    ServiceKind(id="etcd", needs=("cri",), timing="etcd", only_controllers=True),
 )
 """Started at the end of a boot."""
 KINDS = {one.id: one for one in (*EARLY, *CONFIGURED, *LATE)}
 
 
-def extension_service(name: str) -> Kind:
+def extension_service(name: str) -> ServiceKind:
     """A service that an extension brings, `ext-qemu-guest-agent`."""
-    return Kind(id=name, needs=("containerd",), has_health=False, by_request=_ALL)
+    return ServiceKind(id=name, needs=("containerd",), has_health=False, by_request=_ALL)
 
 
-def kind_of(service: str) -> Kind:
+def kind_of(service: str) -> ServiceKind:
     """The kind of a service by its name."""
     return KINDS.get(service) or extension_service(service)
