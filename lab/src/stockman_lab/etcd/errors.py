@@ -25,7 +25,6 @@ class Reason(Enum):
         "etcdserver: can only promote a learner member which is in sync with leader",
     )
     NOT_A_LEARNER = (_PRECONDITION, "etcdserver: can only promote a learner member")
-    UNSUPPORTED_FOR_LEARNER = (_UNAVAILABLE, "etcdserver: rpc not supported for learner")
     BAD_TRANSFEREE = (_PRECONDITION, "etcdserver: bad leader transferee")
     TRANSFER_TIMEOUT = (
         _UNAVAILABLE,

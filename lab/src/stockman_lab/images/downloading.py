@@ -5,10 +5,9 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
-from datetime import datetime
 
 from stockman_lab.images.compression import Unpackable, unpacked
-from stockman_lab.images.fetching import MOST_BYTES, Fetcher, FetchFailed
+from stockman_lab.images.fetching import MOST_BYTES, FetchFailed
 from stockman_lab.images.untrusted import UntrustedImage, checked_image
 
 
@@ -60,23 +59,6 @@ def existing_is_right(download: Download, existing: bytes, log: Callable[[str], 
         log("calculating checksum of existing file...")
         raise FetchFailed(f"{wrong}, aborting")
     log("calculating checksum of existing file...OK, got correct file already, no need to download")
-
-
-async def downloaded(
-    download: Download, fetcher: Fetcher, moment: datetime, log: Callable[[str], None]
-) -> bytes:
-    """The content that was asked for, verified, unpacked and looked at."""
-    log(_announcement(download))
-    raw_path = f"{download.path}.tmp_dwnl.{download.pid}"
-    try:
-        fetched = await fetcher.fetch(download.url, raw_path, moment, verify=download.verify)
-    except FetchFailed as failure:
-        for line in failure.log:
-            log(line)
-        raise
-    for line in fetched.log:
-        log(line)
-    return finished(download, fetched.content, log)
 
 
 def finished(download: Download, content: bytes, log: Callable[[str], None]) -> bytes:

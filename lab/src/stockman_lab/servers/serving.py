@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
-from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
 
@@ -56,13 +54,3 @@ class Serving:
         self.machines.stop()
         await self.services.stop()
         await self._outside.stop()
-
-
-async def until_stopped(serving: Serving, ready: Callable[[], None]) -> None:
-    """Serve until cancelled."""
-    await serving.start()
-    ready()
-    try:
-        await asyncio.get_running_loop().create_future()
-    finally:
-        await serving.stop()

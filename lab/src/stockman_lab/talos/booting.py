@@ -37,11 +37,6 @@ def command_line(machine: Machine, facts: ImageFacts) -> list[str]:
     return kernel_line(booted).split()
 
 
-def has_old_names(machine: Machine) -> bool:
-    """Whether links are called eth0 instead of after their place on the bus."""
-    return "net.ifnames=0" in machine.state.cmdline
-
-
 def acquired(machine: Machine, platform: PlatformData) -> bytes:
     """The configuration that a machine begins with. Empty: none."""
     disk = machine.disk

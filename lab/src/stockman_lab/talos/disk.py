@@ -15,7 +15,6 @@ from stockman_lab.guest.view import INSTALLED, WIPED, DiskView
 from stockman_lab.images.facts import ImageFacts
 
 TALOS = "talos"
-SLOTS = ("A", "B")
 GRUB, SD_BOOT = "grub", "sd-boot"
 _ROOM, _OLD_ROOM = 2000, 1000
 """MiB of the partition that holds what boots, since 1.11 and before."""
@@ -70,11 +69,6 @@ class TalosDisk:
         """The partitions are as large as a version made them."""
         minor = tuple(map(int, version.removeprefix("v").split(".")[:2]))
         self._told["room"] = _OLD_ROOM if minor < (1, 11) else _ROOM
-
-    @property
-    def is_on_trial(self) -> bool:
-        """Whether the slot that boots next has not come up before."""
-        return bool(self._told.get("trial", False))
 
     def facts(self, slot: str) -> ImageFacts | None:
         """What a slot boots. None: nothing is in it."""

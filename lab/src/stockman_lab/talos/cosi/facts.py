@@ -6,7 +6,6 @@ import base64
 import hashlib
 import ipaddress
 from typing import TYPE_CHECKING
-from urllib.parse import urlsplit
 
 if TYPE_CHECKING:
     from stockman_lab.talos.machine import Machine
@@ -87,36 +86,12 @@ def pretty_size(size: int) -> str:
     return f"{text} {('B', 'kB', 'MB', 'GB', 'TB', 'PB')[unit]}"
 
 
-def url_parts(url: str) -> dict[str, object] | None:
-    """A URL by its parts, as Go's YAML writes it. None: there is none."""
-    if not url:
-        return None
-    found = urlsplit(url)
-    return {
-        "scheme": found.scheme,
-        "opaque": "",
-        "user": None,
-        "host": found.netloc,
-        "path": found.path,
-        "rawpath": "",
-        "omithost": False,
-        "forcequery": False,
-        "rawquery": found.query,
-        "fragment": found.fragment,
-        "rawfragment": "",
-    }
-
-
 def certificate(text: str) -> dict[str, str]:
     return {"crt": _base64_text(text)}
 
 
 def certificate_and_key(crt: str, key: str) -> dict[str, str]:
     return {"crt": _base64_text(crt), "key": _base64_text(key)}
-
-
-def private_key(text: str) -> dict[str, str]:
-    return {"key": _base64_text(text)}
 
 
 def _base64_text(text: str) -> str:
