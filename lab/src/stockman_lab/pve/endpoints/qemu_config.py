@@ -11,12 +11,12 @@ from stockman_lab.pve.guest_config.change import Change, read_machine_change
 from stockman_lab.pve.guest_config.views import cloud_init_rows, pending_machine_rows, shown_machine
 from stockman_lab.pve.guest_rows import cpus_of, disk_of, memory_of, used_memory_of
 from stockman_lab.pve.qemu.cloud_init_drive import dump_text, regenerate
+from stockman_lab.pve.qemu.creating import Configure, change_argument, check_change, update
 from stockman_lab.pve.qemu.drives import drives_of
 from stockman_lab.pve.qemu.file_lock import when_unlocked
 from stockman_lab.pve.qemu.power import shelf_of
 from stockman_lab.pve.qemu.settings import given_values, only_for_root, settle_change
 from stockman_lab.pve.qemu.shelf import has_feature
-from stockman_lab.pve.qemu.updating import Configure, change_argument, check_change, update
 
 _NO_KEYS = frozenset(
     {"node", "vmid", "digest", "skiplock", "background_delay", "import-working-storage"}

@@ -1,15 +1,16 @@
-"""New virtual machines, and their end: the configuration comes first and goes last."""
+"""Virtual machines made, changed and destroyed: the configuration comes first and goes last."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import ClassVar
 
+from stockman_lab.core.saved import plain, restored
 from stockman_lab.pve import space
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import Section
-from stockman_lab.pve.errors import ApiError, die
+from stockman_lab.pve.errors import ApiError, bad_parameters, die
 from stockman_lab.pve.formats.drive import default_order, is_drive, is_unused, print_order
 from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.hardware import (
@@ -22,9 +23,13 @@ from stockman_lab.pve.formats.hardware import (
 from stockman_lab.pve.formats.lists import print_tags
 from stockman_lab.pve.formats.nic import DEFAULT_PREFIX, Throws, renew_nic
 from stockman_lab.pve.guest import Guest
+from stockman_lab.pve.guest_config.change import Change
+from stockman_lab.pve.guest_config.context import GuestContext
 from stockman_lab.pve.guest_config.keys import is_indexed, machine_value
-from stockman_lab.pve.guest_config.state import has_cloud_init
+from stockman_lab.pve.guest_config.state import has_cloud_init, machine_digest
+from stockman_lab.pve.guest_config.update import check_update, plan_update
 from stockman_lab.pve.guest_ids import forget, forget_traces, refuse_needed
+from stockman_lab.pve.qemu.cloud_init_drive import regenerate
 from stockman_lab.pve.qemu.drives import (
     DriveMaker,
     disks_of,
@@ -33,7 +38,7 @@ from stockman_lab.pve.qemu.drives import (
     parse_requested_drive,
 )
 from stockman_lab.pve.qemu.file_lock import GuestWork, is_inside, refuse_locked
-from stockman_lab.pve.qemu.power import power_on, shelf_of
+from stockman_lab.pve.qemu.power import notice_change, power_on, shelf_of
 from stockman_lab.pve.qemu.settings import tag_style
 from stockman_lab.pve.qemu.shelf import Shelf
 from stockman_lab.pve.releases import release_of
@@ -262,3 +267,92 @@ def _free(job: Job, shelf: Shelf, volid: str) -> None:
         shelf.free(volid)
     except ApiError as error:
         job.warn(f"Could not remove disk '{volid}', check manually: {error.message}")
+
+
+_CHANGE_SECONDS = (0.1, 0.5)
+
+
+def _silent(_line: str) -> None:
+    return None
+
+
+def check_change(guest: Guest, change: Change, digest: str = "", *, skip: bool = False) -> None:
+    """What is looked at before anything is written; `skip` leaves the lock out."""
+    config = guest.config
+    if skip:
+        bare = {key: value for key, value in config.values.items() if key != "lock"}
+        if digest and digest != machine_digest(config):
+            raise die("checksum mismatch (file change by other user?)")
+        config, digest = replace(config, values=bare), ""
+    check_update(config, change, digest)
+
+
+def update(
+    cluster: Cluster, guest: Guest, change: Change, log: Callable[[str], None] = _silent
+) -> None:
+    """Write a change down and apply what can be applied now; what cannot is named in the error."""
+    shelf = shelf_of(cluster, guest)
+    maker = DriveMaker(shelf, guest.config.values, log)
+    context = GuestContext(
+        vmid=guest.vmid,
+        running=guest.is_running,
+        owns=shelf.owns,
+        made=maker,
+        tag_style=tag_style(cluster.state.options),
+    )
+    try:
+        outcome = plan_update(guest.config, change, context)
+    except FormatError as error:
+        raise die(error.text) from None
+    for line in outcome.warnings:
+        log(line)
+    for volid in outcome.freed:
+        _free_volume(cluster, guest, volid, log)
+    if outcome.regenerate_cloud_init:
+        regenerate(cluster, guest)
+    if guest.is_running and outcome.applied:
+        notice_change(cluster, guest)
+    if outcome.errors:
+        raise bad_parameters(outcome.errors)
+
+
+def _free_volume(cluster: Cluster, guest: Guest, volid: str, log: Callable[[str], None]) -> None:
+    try:
+        shelf_of(cluster, guest).free(volid)
+    except ApiError as error:
+        log(error.message)
+
+
+@register
+class Configure(GuestWork):
+    """Changes a configuration."""
+
+    name: ClassVar[str] = "qemu.config"
+
+    def check(self, job: Job, guest: Guest) -> float:
+        self._check(job, guest)
+        seconds = job.cluster.around.dice.between(*_CHANGE_SECONDS)
+        return seconds + import_seconds(shelf_of(job.cluster, guest), change_of(job).sets)
+
+    def do(self, job: Job, guest: Guest) -> None:
+        update(job.cluster, guest, change_of(job), job.log)
+
+    def power_lost(self, job: Job) -> None:
+        super().power_lost(job)
+        guest = job.cluster.state.guests.get(job.number("vmid"))
+        if guest is not None and is_inside(job):
+            leave_behind(shelf_of(job.cluster, guest), change_of(job).sets)
+
+    def _check(self, job: Job, guest: Guest) -> None:
+        skip = bool(job.arguments.get("skiplock"))
+        check_change(guest, change_of(job), job.text("digest"), skip=skip)
+
+
+def change_of(job: Job) -> Change:
+    """The change that a task makes."""
+    return restored(Change, job.arguments["change"])
+
+
+def change_argument(change: Change) -> object:
+    """A change as a task keeps it."""
+    return plain(change)
