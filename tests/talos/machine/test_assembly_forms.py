@@ -53,6 +53,8 @@ def test_fields_of_older_contracts_are_no_second_form(line: str) -> None:
     text = "machine:\n  features:\n    hostDNS: {resolveMemberNames: true}\n"
     patches = PatchSet(all=(Patch(label=FILE, file=FILE, text=text),))
 
-    text = ConfigurationAssembler(state, bundle(), patches).of(node_named(state, "cp-1")).text()
+    configuration = (
+        ConfigurationAssembler(state, bundle(), patches).of(node_named(state, "cp-1")).text()
+    )
 
-    assert "resolveMemberNames: true" in text.reveal()
+    assert "resolveMemberNames: true" in configuration.reveal()
