@@ -72,7 +72,7 @@ def measure() -> None:
     content = b"".join(snapshot(cluster))
     view = memoryview(content)
     pieces = [view[begin : begin + PIECE] for begin in range(0, size, PIECE)]
-    with _connected() as send:
+    with _connect() as send:
         sent = least_call(
             {"stream": lambda: send(snapshot(cluster)), "copy": lambda: send(pieces)}, ROUNDS
         )
@@ -84,7 +84,7 @@ def measure() -> None:
 
 
 @contextmanager
-def _connected() -> Iterator[Callable[[Iterable[bytes | memoryview]], None]]:
+def _connect() -> Iterator[Callable[[Iterable[bytes | memoryview]], None]]:
     """A function that sends pieces to the other end of a socket, which throws them away.
 
     That end is a thread of this process: the time of a copy is that of both ends.

@@ -146,7 +146,7 @@ def many(nodes: int) -> None:
 async def _over_https(world: World, scratch: Path) -> float:
     """The least CPU seconds of a list with all that carries it, its client too."""
     least = float("inf")
-    with kubernetes_rates.opened(world, scratch) as server:
+    with kubernetes_rates.open_server(world, scratch) as server:
         for _ in range(ROUNDS):
             begin = time.process_time()
             await kubernetes_rates.answer(server, EVERYTHING)

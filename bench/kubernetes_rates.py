@@ -140,7 +140,7 @@ def seconds_of(server: Asked, path: str, count: int, connections: int = CONNECTI
 
 async def answer(server: Asked, path: str) -> bytes:
     """What is answered to one GET."""
-    item = await _opened(server, server.request(path), 1)
+    item = await _open_connection(server, server.request(path), 1)
     try:
         return await item.over
     finally:
@@ -150,7 +150,7 @@ async def answer(server: Asked, path: str) -> bytes:
 
 async def _seconds(server: Asked, path: str, count: int, connections: int) -> float:
     request = server.request(path)
-    opened = [await _opened(server, request, 1) for _ in range(connections)]
+    opened = [await _open_connection(server, request, 1) for _ in range(connections)]
     for item in opened:
         await item.over
     begin = time.perf_counter()
@@ -169,7 +169,7 @@ async def _seconds(server: Asked, path: str, count: int, connections: int) -> fl
     return taken
 
 
-async def _opened(server: Asked, request: bytes, count: int) -> _Connection:
+async def _open_connection(server: Asked, request: bytes, count: int) -> _Connection:
     loop = asyncio.get_running_loop()
     host, port = server.address
     _, connection = await loop.create_connection(
@@ -224,7 +224,7 @@ async def serve(scratch: Path) -> None:
     stage_cluster(world, Staging(preset="single", network=NETWORK, real_now=now))
     create(world, PODS, POD)
     world.settle()
-    with opened(world, scratch) as server:
+    with open_server(world, scratch) as server:
         print(json.dumps(server.address), flush=True)
         await asyncio.get_running_loop().create_future()
 
@@ -242,7 +242,7 @@ def create(world: World, path: str, body: object) -> None:
 
 
 @contextmanager
-def opened(world: World, scratch: Path) -> Iterator[Asked]:
+def open_server(world: World, scratch: Path) -> Iterator[Asked]:
     """The API server of a world's first control plane while its doors are open, in this loop."""
     from stockman_lab.core.dice import Dice
     from stockman_lab.servers.kube_certificates import admin_certificate

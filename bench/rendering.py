@@ -31,7 +31,7 @@ def ratios() -> list[Ratio]:
     """Everything that is measured here."""
     with tempfile.TemporaryDirectory() as temporary:
         top = Path(temporary)
-        fresh = _started(top / "fresh")
+        fresh = _init_workspace(top / "fresh")
         count = _files(fresh, top / "counted")
         tree = _templates(top / "templates", count)
         first, second, makejinja = _least(fresh, tree, top)
@@ -53,7 +53,7 @@ def ratios() -> list[Ratio]:
     ]
 
 
-def _started(folder: Path) -> Path:
+def _init_workspace(folder: Path) -> Path:
     _cpu([sys.executable, "-m", "stockman", "init", str(folder), "--preset", "fifteen-node", "-q"])
     return folder
 
