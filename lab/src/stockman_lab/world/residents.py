@@ -10,8 +10,7 @@ from stockman_lab.images.system_archive import system_archive
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.state import ROOT
 from stockman_lab.pve.api.api import Api
-from stockman_lab.pve.api.call import Upload
-from stockman_lab.pve.api.request import ApiReply, ApiRequest
+from stockman_lab.pve.api.call import ApiReply, ApiRequest, Upload
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.storages.receiving import ReceivedFile, put_file
 from stockman_lab.world.world import World
