@@ -126,9 +126,9 @@ def _resources() -> Ratio:
 
 
 def _with_guests(count: int) -> Callable[[str], object]:
-    from lab.tests.worlds import connect
+    from lab.tests.worlds import door
 
-    client = connect()
+    client = door()
     for number in range(count):
         client.post(
             "/nodes/pve1/qemu",

@@ -27,7 +27,7 @@ def row(role: dict[str, object]) -> list[object]:
 
 def main() -> None:
     rows = [
-        row(row)
+        row(item)
         for item in json.load(sys.stdin)["items"]
         if MARK in (item["metadata"].get("labels") or {})
     ]

@@ -318,7 +318,7 @@ def _tight(value: object) -> str:
 def main() -> None:
     """Write the tables."""
     provider = Provider()
-    version = provider.named("kube-apiserver").version
+    version = provider.find("kube-apiserver").version
     with (
         tempfile.TemporaryDirectory() as directory,
         api_server(Path(directory), provider.path) as server,

@@ -143,11 +143,11 @@ def _row(line: str) -> list[Any] | None:
 
 def words(source: Source, enums: dict[str, dict[str, int]]) -> dict[str, dict[str, int]]:
     """Words that stand for values of enums in YAML, by the enum's short name."""
-    values: dict[str, str] = {}
+    words: dict[str, str] = {}
     for package, text in source.files(*SOURCES, *MORE_SOURCES):
         for block in re.findall(r"^const \(\n(.*?)^\)", text, re.DOTALL | re.MULTILINE):
             for name, word in WORD.findall(block):
-                values[f"{package}/{name}".lower()] = word
+                words[f"{package}/{name}".lower()] = word
     result: dict[str, dict[str, int]] = {
         "NethelpersLinkFlag": {flag: 1 << bit for bit, flag in enumerate(LINK_FLAGS.split())}
     }
@@ -159,14 +159,14 @@ def words(source: Source, enums: dict[str, dict[str, int]]) -> dict[str, dict[st
         group = re.match(r"[A-Z][a-z0-9]+", name)
         if group is None:
             continue
-        told = {
-            values[key]: number
+        numbers = {
+            words[key]: number
             for value, number in values.items()
-            if (key := f"{group[0]}/{value.replace('_', '')}".lower()) in values
+            if (key := f"{group[0]}/{value.replace('_', '')}".lower()) in words
             and not re.fullmatch(r"table\d+", value.lower())
         }
-        if told:
-            result[name] = told
+        if numbers:
+            result[name] = numbers
     return result
 
 

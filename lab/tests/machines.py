@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from stockman_lab.images.facts import ImageFacts
 from stockman_lab.images.image import Form
 from stockman_lab.images.making import disk_image
@@ -82,7 +84,7 @@ def user(client: MemoryClient, *privileges: str, path: str = "/") -> MemoryClien
     return client.as_caller(Caller("ann@pve"))
 
 
-def replied(client: MemoryClient, method: str, path: str, /, **params: object) -> object:
+def replied(client: MemoryClient, method: str, path: str, /, **params: object) -> Any:
     """The data of a reply that was found to be as the schema promises."""
     data = client.call(method, path, **params)
     operation = Schema.of(client.cluster.state.profile).route(method, path).operation

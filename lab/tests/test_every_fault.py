@@ -149,16 +149,16 @@ def resources(effect: Effect) -> list[object]:
     client = door()
     let(client, Point.RESOURCES, effect)
     create(client, 100)
-    rows = [client.get("/cluster/resources", type="vm")[0]]  # type: ignore[index]
+    rows = [client.get("/cluster/resources", type="vm")[0]]
     client.world.advance(60)
-    rows.append(client.get("/cluster/resources", type="vm")[0])  # type: ignore[index]
+    rows.append(client.get("/cluster/resources", type="vm")[0])
     return [row["status"] for row in rows]
 
 
 def authenticate(effect: Effect) -> list[object]:
     client = door()
     post = client.post("/access/users/root@pam/token/main", privsep=0)
-    header = {"authorization": f"PVEAPIToken=root@pam!main={post['value']}"}  # type: ignore[index]
+    header = {"authorization": f"PVEAPIToken=root@pam!main={post['value']}"}
     let(client, Point.AUTHENTICATE, effect)
     reply = client.api.perform(client.host, ApiRequest("GET", "/version", headers=header))
     assert isinstance(reply, ApiReply)

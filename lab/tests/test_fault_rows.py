@@ -68,7 +68,7 @@ def test_a_task_is_fine_and_the_machine_is_absent() -> None:
 def test_credentials_end() -> None:
     api = door()
     token = api.post("/access/users/root@pam/token/main", privsep=0)
-    header = {"authorization": f"PVEAPIToken=root@pam!main={token['value']}"}  # type: ignore[index]
+    header = {"authorization": f"PVEAPIToken=root@pam!main={token['value']}"}
 
     def status() -> int:
         reply = api.api.perform(api.host, ApiRequest("GET", "/version", headers=header))
@@ -118,7 +118,7 @@ def test_a_host_dies_with_all_that_runs_on_it() -> None:
     assert not api.cluster.state.hosts["pve1"].has_power
     assert refused(client, "GET", f"{QEMU}/100/status/current").status == 595
     rows = client.get("/cluster/resources", type="vm")
-    assert [row["status"] for row in rows] == ["unknown"]  # type: ignore[attr-defined]
+    assert [row["status"] for row in rows] == ["unknown"]
 
 
 def test_a_host_dies_while_it_clones() -> None:
@@ -138,7 +138,7 @@ def test_a_list_is_older_than_what_was_done() -> None:
     assert ended(api, "DELETE", f"{QEMU}/100") == "OK"
 
     def listed() -> list[int]:
-        return [row["vmid"] for row in api.get("/cluster/resources", type="vm")]  # type: ignore[attr-defined]
+        return [row["vmid"] for row in api.get("/cluster/resources", type="vm")]
 
     assert [listed() for _ in range(3)] == [[100], [100], [101]]
 
@@ -208,7 +208,7 @@ def test_a_machine_never_boots() -> None:
     let(api, Point.BOOT, Effect.HANG)
     start(api)
     api.world.advance(3600)
-    assert api.get(f"{QEMU}/100/status/current")["status"] == "running"  # type: ignore[index]
+    assert api.get(f"{QEMU}/100/status/current")["status"] == "running"
     error = refused(api, "POST", f"{QEMU}/100/agent/ping")
     assert error.message == "QEMU guest agent is not running"
     assert ended(api, "POST", f"{QEMU}/100/status/stop") == "OK"

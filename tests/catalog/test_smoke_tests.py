@@ -128,7 +128,7 @@ def workload(name: str, image: str) -> Content:
     return {"spec": {"selector": {"matchLabels": labels}, "template": template}}
 
 
-STATUSES = {
+STATUSES: dict[str, Content] = {
     "APIService": {"conditions": [{"type": "Available", "status": "True"}]},
     "CephCluster": {"phase": "Connected"},
     "GatewayClass": {"conditions": [{"type": "Accepted", "status": "True"}]},

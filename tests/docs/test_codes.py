@@ -41,7 +41,7 @@ def _code_expressions(call: ast.Call) -> Iterator[ast.expr]:
             yield from call.args
 
 
-def _texts(expression: ast.expr) -> Iterator[str]:
+def _texts(expression: ast.AST) -> Iterator[str]:
     for node in ast.walk(expression):
         match node:
             case ast.Constant(value=str(text)) if _CODE.fullmatch(text):

@@ -23,7 +23,7 @@ def test_a_reader_works_on_a_cluster_of_the_lab(tmp_path: Path, real_tool: RealT
     ended = consoles.run([step.command for step in steps], tmp_path)
 
     for step, end in zip_longest(steps, ended):
-        assert end is not None, f"{step.place}: the shell ended before this command"
-        told = f"{step.place}: {step.command}\n" + "\n".join(end.printed)
+        assert end is not None, f"{step.position}: the shell ended before this command"
+        told = f"{step.position}: {step.command}\n" + "\n".join(end.printed)
         assert end.status == 0, told
-        assert not step.shown or consoles.is_as_shown(end.printed, step.shown), told
+        assert not step.shown or consoles.matches_shown(end.printed, step.shown), told

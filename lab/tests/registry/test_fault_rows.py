@@ -65,7 +65,7 @@ def test_an_image_of_the_factory_is_downloaded_imported_and_booted() -> None:
     disk = "local-zfs:0,import-from=local:import/talos.qcow2"
     create(api, 100, scsi0=disk, net0="virtio,bridge=vmbr0", memory="2048")
     start(api)
-    assert api.get(f"{QEMU}/100/status/current")["status"] == "running"  # type: ignore[index]
+    assert api.get(f"{QEMU}/100/status/current")["status"] == "running"
     (volume,) = [one for key, one in api.cluster.state.volumes.items() if "vm-100-" in key]
     facts = read_image(api.world.state.blobs.get(volume.blob)).facts
     assert facts is not None

@@ -212,7 +212,7 @@ def test_maps_of_a_container_are_written_as_the_provider_writes_them() -> None:
     first, second = login.run(wrapped(script)), login.run(wrapped(script))
 
     assert [(one.status, one.out, one.err) for one in (first, second)] == [(0, "", "")] * 2
-    assert login.door.get("/nodes/pve1/lxc/200/config")["lxc"] == [  # type: ignore[index]
+    assert login.door.get("/nodes/pve1/lxc/200/config")["lxc"] == [
         ["lxc.idmap", "u 0 100000 1000"],
         ["lxc.idmap", "g 0 100000 1000"],
     ]

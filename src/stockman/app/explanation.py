@@ -10,9 +10,9 @@ from stockman.app.workspace.validation import load_desired
 from stockman.catalog.component import Component, InputFiles, Tunnel
 from stockman.catalog.registry import component, names
 from stockman.catalog.selection import select_components
+from stockman.config.language import Dialect
 from stockman.config.load import CLUSTER_YAML, NODES_YAML
 from stockman.config.nearest import nearest_name
-from stockman.config.presets import Dialect
 from stockman.config.reference.explain import Explanation, build_explanation
 from stockman.config.reference.keys import Key, all_keys, find_key, flat_keys, keys_by_path
 from stockman.model import problems

@@ -75,7 +75,7 @@ def test_a_request_can_fail_after_it_was_done() -> None:
     asked = struck(Effect.DO_THEN_FAIL)
     refused(asked, "POST", "/access/groups", groupid="shepherds")
     groups = asked.get("/access/groups")
-    assert [group["groupid"] for group in groups] == ["shepherds"]  # type: ignore[attr-defined]
+    assert [group["groupid"] for group in groups] == ["shepherds"]
 
 
 @pytest.mark.parametrize(
@@ -105,7 +105,7 @@ def test_credentials_can_be_refused_for_a_while() -> None:
     world = small_world()
     root = MemoryClient(world, NAME)
     token = root.post("/access/users/root@pam/token/tup", privsep=0)
-    header = {"authorization": f"PVEAPIToken=root@pam!tup={token['value']}"}  # type: ignore[index]
+    header = {"authorization": f"PVEAPIToken=root@pam!tup={token['value']}"}
     world.faults.add(Fault(Point.AUTHENTICATE, Effect.FAIL, status=401))
     first, second = (
         root.api.perform(root.host, ApiRequest("GET", "/version", headers=header)) for _ in range(2)

@@ -582,7 +582,7 @@ def test_a_container_may_bring_its_network_up_late_or_never(
 
     def links() -> list[str]:
         rows = api.get("/nodes/pve1/lxc/200/interfaces")
-        return [row["name"] for row in rows]  # type: ignore[attr-defined]
+        return [row["name"] for row in rows]
 
     assert api.done(api.post(f"{STATUS}/start")) == "OK"
     first = links()

@@ -141,4 +141,5 @@ def test_others_see_bridges_that_they_may_use(lab: MemoryClient) -> None:
 
 
 def _rows(lab: MemoryClient) -> list[dict[str, object]]:
-    return lab.get(NETWORK)
+    rows: list[dict[str, object]] = lab.get(NETWORK)
+    return rows

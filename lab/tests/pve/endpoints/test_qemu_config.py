@@ -370,7 +370,7 @@ def test_a_changed_value_waits_until_the_drive_is_made_anew() -> None:
     after = api.get(f"{VM}/cloudinit")
 
     assert {"key": "ciuser", "value": "ann", "pending": "bob"} in before  # type: ignore[operator]
-    assert {"key": "ciuser", "value": "bob"} in after  # type: ignore[operator]
+    assert {"key": "ciuser", "value": "bob"} in after
 
 
 def test_snippets_are_read_when_the_drive_is_made() -> None:

@@ -192,7 +192,7 @@ def test_managed_machines_only_get_a_wish_and_the_manager_does_the_rest() -> Non
     assert upid.split(":")[5] == "hastart"
     assert not at_once
     assert guest.is_running
-    assert api.get(f"{STATUS}/current")["ha"] == {"managed": 1, "state": "started"}  # type: ignore[index]
+    assert api.get(f"{STATUS}/current")["ha"] == {"managed": 1, "state": "started"}
 
     api.world.advance(60)
     assert str(api.post(f"{STATUS}/stop")).split(":")[5] == "hastop"

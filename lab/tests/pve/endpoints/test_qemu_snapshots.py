@@ -80,8 +80,8 @@ def test_descriptions_can_be_changed() -> None:
 
     api.put(f"{SNAPSHOT}/one/config", description="better")
 
-    assert api.get(f"{SNAPSHOT}/one/config")["description"] == "better"  # type: ignore[index]
-    assert api.get(f"{QEMU}/100/config", snapshot="one")["description"] == "better"  # type: ignore[index]
+    assert api.get(f"{SNAPSHOT}/one/config")["description"] == "better"
+    assert api.get(f"{QEMU}/100/config", snapshot="one")["description"] == "better"
 
 
 @pytest.mark.parametrize(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from stockman.talos.credentials.roles import TalosRole
 from stockman.talos.patches.scalars import parse_url
 from stockman.talos.validation.report import ConfigValue, RuntimeMode
 from stockman.talos.validation.shared_rules import (
@@ -313,9 +314,6 @@ def check_roles(roles: ConfigValue) -> None:
 
 
 def known_roles(minor: int) -> list[str]:
-    # Imported here: it loads the library for certificates, which other checks do not need.
-    from stockman.talos.credentials.certificates import TalosRole
-
     new = () if minor >= 13 else (TalosRole.IMAGE_VERIFIER, TalosRole.META_WRITER)
     return [role.value for role in TalosRole if role not in new]
 
