@@ -104,6 +104,7 @@ def test_a_suite_that_is_not_there_does_not_pass(clone: Path, suite: str) -> Non
 STEPS = {
     "ruff check --quiet",
     "ruff format --quiet --check --diff",
+    "python -m scripts.check_names",
     "lint-imports --no-logo",
     "sphinx-build -E -W -n --keep-going -q -b html -d build/doctrees docs build/docs",
     "python -m mypy --no-error-summary",
