@@ -8,7 +8,7 @@ from typing import ClassVar
 from stockman.model.problem import Problem, Severity
 from stockman.model.record import record
 from stockman.planning.change import Change, ChangeKind
-from stockman.steps.step import NO_RETRY, Stage
+from stockman.steps.step import Retry, Stage
 from tests.engine.toys import Exists, Flag, Make, make, plan_of
 
 
@@ -28,7 +28,9 @@ class Drop(Make):
 
 
 RED = Flag(name="red")
-FETCH = replace(make("images/fetch/pve1", seconds=90.0, retry=NO_RETRY), stage=Stage.IMAGES)
+FETCH = replace(
+    make("images/fetch/pve1", seconds=90.0, retry=Retry(attempts=1)), stage=Stage.IMAGES
+)
 CREATE = make(
     "vms/create/cp-1",
     FETCH.id,

@@ -1,4 +1,4 @@
-"""The ten buckets of etcd, and what stands in those beside the records."""
+"""The ten buckets of etcd, and their content besides the records."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _NUMBER_SIZE = 8
 
 
 class StoredMember(NamedTuple):
-    """A member as it stands in a database."""
+    """A member as stored in a database."""
 
     id: int
     name: str
@@ -47,7 +47,7 @@ class StoredMember(NamedTuple):
 
 
 class StoredLease(NamedTuple):
-    """A lease as it stands in a database, in seconds."""
+    """A lease as stored in a database, in seconds."""
 
     id: int
     ttl: int
@@ -62,10 +62,10 @@ class StoredLease(NamedTuple):
 
 @dataclass(slots=True)
 class DatabaseMetadata:
-    """Everything of a database beside its records."""
+    """The content of a database besides its records."""
 
     index: int | None = None
-    """Of the last entry of the log that is in here. None: it says nothing about it."""
+    """Index of the last applied log entry. None: not stored."""
     term: int | None = None
     voters: list[int] | None = None
     learners: list[int] = field(default_factory=list)
@@ -79,10 +79,10 @@ class DatabaseMetadata:
     """Member and kind: 1 no space, 2 corrupt."""
     leases: list[StoredLease] = field(default_factory=list)
     other: dict[bytes, dict[bytes, bytes]] = field(default_factory=dict)
-    """By bucket, what is kept as it is: users and roles, and what is not known."""
+    """Unparsed entries by bucket: users, roles and unknown entries."""
 
     def buckets(self) -> dict[bytes, dict[bytes, bytes]]:
-        """The nine buckets."""
+        """Return the nine buckets."""
         buckets: dict[bytes, dict[bytes, bytes]] = {name: {} for name in NAMES if name != KEY}
         buckets[META] = self._meta()
         if self.cluster_version:
@@ -120,7 +120,7 @@ class DatabaseMetadata:
 
 
 def read_metadata(buckets: Mapping[bytes, Mapping[bytes, bytes]]) -> DatabaseMetadata:
-    """What buckets say; raises `BrokenSnapshot`. What is not understood is kept as it is."""
+    """Parse buckets; raises `BrokenSnapshot`. Unknown entries are kept unchanged."""
     metadata = DatabaseMetadata()
     for name, content in buckets.items():
         for key, value in content.items():

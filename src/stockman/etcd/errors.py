@@ -1,25 +1,25 @@
-"""What is wrong with a database or a snapshot."""
+"""Errors of databases and snapshots."""
 
 from __future__ import annotations
 
 
 class BrokenDatabase(ValueError):
-    """Bytes that cannot be read as the database that they claim to be."""
+    """A database that cannot be parsed."""
 
 
 class BrokenSnapshot(BrokenDatabase):
-    """A snapshot that is cut, has a wrong check sum, or holds something else than etcd keeps."""
+    """A snapshot that is truncated, has a wrong checksum, or is not from etcd."""
 
 
 class MissingChecksum(BrokenSnapshot):
-    """A database without a check sum behind it: a copy of the file that etcd works on."""
+    """A database without a checksum: a copy of the file that etcd uses."""
 
 
 class WrongChecksum(BrokenSnapshot):
-    """A database that is not the one that the check sum was made of."""
+    """A database that does not match its checksum."""
 
     def __init__(self, expected: bytes, actual: bytes) -> None:
         super().__init__("the check sum is not that of the database")
         self.expected = expected
-        """What stands behind the database."""
+        """The checksum after the database."""
         self.found = actual

@@ -1,4 +1,4 @@
-"""As much of the wire format of Protocol Buffers as records of etcd and Kubernetes need."""
+"""The subset of the wire format of Protocol Buffers that records of etcd and Kubernetes use."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import TypeAlias
 from stockman.etcd.errors import BrokenDatabase
 
 Field: TypeAlias = tuple[int, int | bytes]
-"""Number and value of a field: a number, or the bytes of a text or of a message."""
+"""Number and value of a field; the value is a number, or the bytes of a text or message."""
 
 _VARINT, _FIXED64, _BYTES, _FIXED32 = 0, 1, 2, 5
 _LONGEST_VARINT = 10
@@ -17,7 +17,7 @@ _SMALL = tuple(bytes([number]) for number in range(0x80))
 
 
 def varint(number: int) -> bytes:
-    """A number, seven bits a byte. Negative ones are those of 64 bits."""
+    """Encode a number with seven bits per byte; negative numbers have 64 bits."""
     if 0 <= number < len(_SMALL):
         return _SMALL[number]
     number &= _MASK
@@ -30,17 +30,17 @@ def varint(number: int) -> bytes:
 
 
 def number_field(field: int, number: int) -> bytes:
-    """A field of a number; nothing where that is zero."""
+    """Encode a number field; empty for zero."""
     return varint(field << 3 | _VARINT) + varint(number) if number else b""
 
 
 def bytes_field(field: int, content: bytes) -> bytes:
-    """A field of bytes; nothing where there are none."""
+    """Encode a bytes field; empty for no bytes."""
     return varint(field << 3 | _BYTES) + varint(len(content)) + content if content else b""
 
 
 def fields(message: bytes) -> Iterator[Field]:
-    """The fields of a message in their order; raises `BrokenDatabase`."""
+    """Return the fields of a message in order; raises `BrokenDatabase`."""
     position, end = 0, len(message)
     while position < end:
         tag, position = read_varint(message, position)
@@ -65,7 +65,7 @@ def fields(message: bytes) -> Iterator[Field]:
 
 
 def read_varint(message: bytes, position: int) -> tuple[int, int]:
-    """A number, and where what follows it begins."""
+    """Return a number and the position after it."""
     number = shift = 0
     for octet in message[position : position + _LONGEST_VARINT]:
         position += 1
@@ -77,12 +77,12 @@ def read_varint(message: bytes, position: int) -> tuple[int, int]:
 
 
 def to_signed(number: int) -> int:
-    """A number of 64 bits that may be negative."""
+    """Return a 64-bit number as a signed one."""
     return number - (1 << 64) if number >> 63 else number
 
 
 def text(content: int | bytes) -> str:
-    """A text; raises `BrokenDatabase` where it is none."""
+    """Decode a text; raises `BrokenDatabase`."""
     if isinstance(content, int):
         raise BrokenDatabase("a message has a number where a text belongs")
     try:

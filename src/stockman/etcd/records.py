@@ -1,4 +1,4 @@
-"""Records of etcd: under which revision something was put or deleted, and what."""
+"""Records of etcd: revisions with the keys and values that they put or delete."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ _EMPTY = (b"", b"", 0, 0, 0, 0)
 
 
 class Revision(NamedTuple):
-    """A transaction, and which of its changes."""
+    """The number of a transaction, and of a change in it."""
 
     main: int
     sub: int = 0
@@ -29,13 +29,13 @@ class Revision(NamedTuple):
 
     @property
     def key(self) -> bytes:
-        """As it stands in the bucket `key`."""
+        """The encoded form in the bucket `key`."""
         packed = _REVISION.pack(self.main, _SEPARATOR, self.sub)
         return packed + _TOMBSTONE if self.is_tombstone else packed
 
 
 class KeyValue(NamedTuple):
-    """A key with its value, and how both came about."""
+    """A key with its value and history."""
 
     key: bytes
     value: bytes = b""
@@ -46,7 +46,7 @@ class KeyValue(NamedTuple):
 
     @property
     def encoded(self) -> bytes:
-        """As etcd writes it: fields by number, none that is empty."""
+        """The encoding of etcd: fields in order, without empty ones."""
         return (
             bytes_field(1, self.key)
             + number_field(2, self.create_revision)
@@ -65,7 +65,7 @@ class Record(NamedTuple):
 
 
 def read_revision(key: bytes) -> Revision:
-    """The revision that a key of the bucket `key` is; raises `BrokenDatabase`."""
+    """Parse a key of the bucket `key`; raises `BrokenDatabase`."""
     size = len(key)
     is_tombstone = size == _REVISION.size + 1 and key.endswith(_TOMBSTONE)
     if size != _REVISION.size and not is_tombstone:
@@ -77,7 +77,7 @@ def read_revision(key: bytes) -> Revision:
 
 
 def read_key_value(message: bytes) -> KeyValue:
-    """What a value of the bucket `key` holds; raises `BrokenDatabase`."""
+    """Parse a value of the bucket `key`; raises `BrokenDatabase`."""
     values: dict[int, bytes | int] = {}
     position, end = 0, len(message)
     while position < end:
@@ -97,7 +97,7 @@ def read_key_value(message: bytes) -> KeyValue:
 
 
 def _number(message: bytes, position: int) -> tuple[int, int]:
-    """A number, which has one byte most of the time, and where what follows it begins."""
+    """Return a number, which usually has one byte, and the position after it."""
     octet = message[position] if position < len(message) else _MORE
     if octet < _MORE:
         return octet, position + 1
@@ -106,7 +106,7 @@ def _number(message: bytes, position: int) -> tuple[int, int]:
 
 
 def _read_any_order(message: bytes) -> KeyValue:
-    """A record with fields that etcd does not write."""
+    """Parse a record whose fields are in another order than etcd writes them."""
     texts = {1: b"", 5: b""}
     numbers = {2: 0, 3: 0, 4: 0, 6: 0}
     for number, value in fields(message):
@@ -122,7 +122,7 @@ def _read_any_order(message: bytes) -> KeyValue:
 
 
 def read_user_key(message: bytes) -> bytes:
-    """The key alone that a value of the bucket `key` is about."""
+    """Return only the key in a value of the bucket `key`."""
     if message[:1] == bytes([_KEY_TAG]):
         length, begin = read_varint(message, 1)
         if begin + length <= len(message):
@@ -131,5 +131,5 @@ def read_user_key(message: bytes) -> bytes:
 
 
 def read_record(key: bytes, value: bytes) -> Record:
-    """An entry of the bucket `key`; raises `BrokenDatabase`."""
+    """Parse an entry of the bucket `key`; raises `BrokenDatabase`."""
     return Record(read_revision(key), read_key_value(value))

@@ -1,4 +1,4 @@
-"""Snapshots of etcd: a database with its SHA-256 behind it, written and read."""
+"""Reads and writes snapshots of etcd: a database followed by its SHA-256."""
 
 from __future__ import annotations
 
@@ -19,33 +19,33 @@ _READ = 1 << 20
 
 @dataclass(slots=True)
 class Snapshot:
-    """What a database of etcd holds: records as they stand in it, and all that is beside them."""
+    """The content of a database of etcd: stored records and everything besides them."""
 
     revisions: Sequence[bytes] = ()
     """Keys of the bucket `key`, ascending."""
     values: Sequence[bytes] = ()
-    """Of each, what was put or deleted."""
+    """The stored value of each."""
     beside: DatabaseMetadata = field(default_factory=DatabaseMetadata)
 
     @property
     def revision(self) -> int:
-        """The newest revision that was ever given."""
+        """The latest revision."""
         last = read_revision(self.revisions[-1]).main if self.revisions else 0
         beside = self.beside
         return max(last, beside.scheduled_compaction, beside.finished_compaction)
 
     def records(self) -> Iterator[Record]:
-        """All records, by revision; raises `BrokenDatabase`."""
+        """Return all records by revision; raises `BrokenDatabase`."""
         return map(read_record, self.revisions, self.values)
 
     def buckets(self) -> dict[bytes, Entries]:
-        """The ten buckets."""
+        """Return the ten buckets."""
         entries = {name: Entries.of(content) for name, content in self.beside.buckets().items()}
         return entries | {KEY: Entries(self.revisions, self.values)}
 
 
 def snapshot_pieces(snapshot: Snapshot) -> Iterator[bytes]:
-    """The file of a snapshot, piece by piece and in order."""
+    """Return the file of a snapshot in pieces, in order."""
     checksum = hashlib.sha256()
     for piece in database_pieces(snapshot.buckets()):
         checksum.update(piece)
@@ -54,17 +54,17 @@ def snapshot_pieces(snapshot: Snapshot) -> Iterator[bytes]:
 
 
 def snapshot_size(snapshot: Snapshot) -> int:
-    """How many bytes the file of a snapshot has."""
+    """Return the size of the file of a snapshot in bytes."""
     return database_size(snapshot.buckets()) + CHECKSUM_SIZE
 
 
 def has_checksum(size: int) -> bool:
-    """Whether a file of so many bytes ends with a check sum."""
+    """Return whether a file of this size ends with a checksum."""
     return size % _BLOCK == CHECKSUM_SIZE
 
 
 def read_snapshot(content: Content, *, checked: bool = True) -> Snapshot:
-    """What a file holds; `checked`: its check sum has to be there and to be right.
+    """Parse a file; `checked`: its checksum must exist and match.
 
     Unchecked, copies of the file that etcd works on are read too. Raises `BrokenDatabase`.
     """
@@ -84,12 +84,12 @@ def read_snapshot(content: Content, *, checked: bool = True) -> Snapshot:
 
 
 def open_database(content: Content) -> BoltReader:
-    """The database of a file, with or without a check sum; raises `BrokenDatabase`."""
+    """Return the database of a file, with or without checksum; raises `BrokenDatabase`."""
     return BoltReader(content, len(content) - (CHECKSUM_SIZE if has_checksum(len(content)) else 0))
 
 
 def verify_checksum(content: Content) -> None:
-    """Raise `MissingChecksum` or `WrongChecksum` unless a file ends with a right check sum."""
+    """Raise `MissingChecksum` or `WrongChecksum` unless a file ends with its checksum."""
     if not has_checksum(len(content)):
         raise MissingChecksum("no check sum follows the database")
     end = len(content) - CHECKSUM_SIZE

@@ -1,4 +1,4 @@
-"""What `etcdutl snapshot status` says of a file."""
+"""The status of a snapshot, as printed by `etcdutl snapshot status`."""
 
 from __future__ import annotations
 
@@ -13,20 +13,20 @@ from stockman.etcd.snapshot import open_database
 
 
 class SnapshotStatus(NamedTuple):
-    """A database summed up, as etcd 3.6 and 3.7 do it."""
+    """The summary of a database, as in etcd 3.6 and 3.7."""
 
     hash: int
-    """CRC-32C of all buckets; of what is in them, not of how pages lie."""
+    """CRC-32C of the content of all buckets, independent of pages."""
     revision: int
     total_keys: int
-    """Keys that are there, deleted ones left out."""
+    """Number of existing keys."""
     total_size: int
     version: str
-    """Of the storage, such as `3.6.0`; empty in files of etcd 3.5."""
+    """Storage version, such as `3.6.0`. Empty: written by etcd 3.5."""
 
 
 def snapshot_status(content: Content) -> SnapshotStatus:
-    """Sum up a file, with or without a check sum, which is not looked at.
+    """Summarize a file with or without checksum, which is not verified.
 
     Raises `BrokenDatabase`; whatever passes, the real program reads too.
     """

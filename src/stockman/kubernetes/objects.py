@@ -155,8 +155,6 @@ class Propagation(Enum):
     """They are deleted after the object."""
     FOREGROUND = "Foreground"
     """They are deleted before the object."""
-    ORPHAN = "Orphan"
-    """They are kept."""
 
 
 @record
@@ -223,13 +221,3 @@ class EvictionOptions:
     grace: int | None = None
     """Grace period in seconds. None: that of the pod."""
     dry_run: bool = False
-
-
-@record
-class Scale:
-    """Desired and actual replicas of a workload."""
-
-    desired: int
-    current: int
-    version: str
-    """The resourceVersion of the workload."""

@@ -127,11 +127,6 @@ def kubernetes_line(kubernetes: Version) -> KubernetesLine | None:
     return next((known for known in kubernetes_lines() if known.line.line == kubernetes.line), None)
 
 
-def is_supported_talos(talos: Version) -> bool:
-    """Return whether a Talos version is on a supported release line, whatever its patch."""
-    return talos_line(talos) is not None
-
-
 def newest_known_patch(talos: Version) -> Version | None:
     """Return the newest known patch of the release line of a Talos version; None: unknown line."""
     line = talos_line(talos)

@@ -24,7 +24,7 @@ from stockman.planning.images import plan_image_removals
 from stockman.planning.observed.proxmox import ObservedProxmox
 from stockman.planning.stages.proxmox import order_changes
 from stockman.planning.templates.changes import plan_template_removals
-from stockman.planning.templates.desired import build_desired_templates, find_own_templates
+from stockman.planning.templates.desired import build_desired_templates
 from stockman.planning.vm.checks import is_ours
 from stockman.planning.vm.desired import DesiredGuest, build_desired_guests, owner_of
 from stockman.planning.vm.ownership import parse_mark
@@ -291,14 +291,3 @@ class _ClusterDestruction:
             needs=needs,
             seconds=1.0,
         )
-
-
-def find_remains(desired: Desired, observed: Mapping[str, ObservedProxmox]) -> tuple[str, ...]:
-    """Return machines and templates of a cluster that still exist."""
-    owner, remains = owner_of(desired), []
-    for proxmox in observed.values():
-        remains += [
-            f"VM {guest.vmid}" for guest, _ in find_surplus_guests(proxmox, owner, frozenset())
-        ]
-        remains += [f"template {guest.vmid}" for guest, _ in find_own_templates(proxmox, owner)]
-    return tuple(remains)

@@ -58,15 +58,15 @@ class Network(Protocol):
         """Resolve a name to at least one address; raises `NoAddress`."""
         ...
 
-    async def connect(self, door: ServerAddress) -> None:
+    async def connect(self, address: ServerAddress) -> None:
         """Open and close a TCP connection."""
         ...
 
-    async def certificate(self, door: ServerAddress, trust: Trust) -> Certificate:
+    async def certificate(self, address: ServerAddress, trust: Trust) -> Certificate:
         """Return the verified certificate of a TLS handshake; an untrusted one is returned too."""
         ...
 
-    async def http_clock(self, door: ServerAddress, *, tls: bool) -> float:
+    async def http_clock(self, address: ServerAddress, *, tls: bool) -> float:
         """Return how far the clock of a web server is ahead, to about a second.
 
         The certificate is not verified: nothing confidential is sent, and a wrong local clock

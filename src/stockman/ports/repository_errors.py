@@ -52,11 +52,11 @@ def missing_remote(why: str) -> NotFound:
     )
 
 
-def other_branch(found: str, followed: str) -> Refused:
+def other_branch(branch: str, followed: str) -> Refused:
     return Refused(
         Problem(
             code="repo.other-branch",
-            what=f"branch {found} is checked out, and the cluster follows {followed}",
+            what=f"branch {branch} is checked out, and the cluster follows {followed}",
             why="commits on this branch never reach the cluster",
             fix=f"`git switch {followed}`; if that branch does not exist yet,"
             f" `git branch -m {followed}`; or set `repository.branch` to your branch",
@@ -100,13 +100,13 @@ def detached_head_error(where: str) -> Refused:
     )
 
 
-def unfinished_operation(what: str) -> Refused:
+def unfinished_operation(operation: str) -> Refused:
     return Refused(
         Problem(
             code="repo.unfinished",
-            what=f"a {what} is in progress",
+            what=f"a {operation} is in progress",
             why="a commit during the operation would mix its changes with those of stockman",
-            fix=f"finish it, or abort it: `git {what} --abort`",
+            fix=f"finish it, or abort it: `git {operation} --abort`",
         )
     )
 

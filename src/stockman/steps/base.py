@@ -1,9 +1,9 @@
-"""Actions, gates and holds: what a step does, what has to be true first, what it borrows.
+"""Actions, gates and holds: what a step does, its preconditions, and what it restores afterwards.
 
-A class of them is a record with a `kind` that no other class has; the kind is what a saved plan
-says, so it stays for ever. Fields are of the types that `form` can write (texts, numbers, enums,
-UUIDs, addresses, moments, other records, tuples and mappings of them). A `Secret` in a field is a
-`TypeError`: name its place with a `SecretRef`.
+Each class is a record with a unique `kind`, which saved plans contain and which therefore never
+changes. Fields have types that `serialization` can write (texts, numbers, enums, UUIDs, addresses,
+times, other records, tuples and mappings of them). A `Secret` in a field is a `TypeError`: use a
+`SecretRef`.
 
     @record
     class DestroyVm(Action):
@@ -25,16 +25,16 @@ from stockman.steps.digest import digest
 from stockman.steps.ports import Ports
 
 Json = None | bool | int | float | str | list["Json"] | dict[str, "Json"]
-"""What can be written as JSON."""
+"""A JSON value."""
 
 
 class PlanPart(ABC):
-    """An action, a gate or a hold: known by its kind, and without secrets."""
+    """An action, a gate or a hold; it contains no secrets."""
 
     kind: ClassVar[str] = ""
-    """`area.verb`, for ever. Empty: not a part of plans itself, but a base of some."""
+    """`area.verb`, permanent. Empty: an abstract base class."""
     known: ClassVar[dict[str, type[PlanPart]]] = {}
-    """Every class that was imported, by kind."""
+    """All imported classes by kind."""
 
     def __init_subclass__(cls) -> None:
         kind = cls.__dict__.get("kind", "")
@@ -52,29 +52,29 @@ class PlanPart(ABC):
     @property
     @abstractmethod
     def summary(self) -> str:
-        """What it is, in one line for whoever reads a plan."""
+        """Description in one line, for readers of a plan."""
 
     @property
     def part_key(self) -> str:
-        """The same for parts of one kind with the same values."""
+        """Key that is equal for parts of one kind with equal values."""
         return f"{self.kind}:{digest(self)[:16]}"
 
 
 class Action(PlanPart):
-    """One change: it can say itself, tell whether it is true already, and make it true.
+    """One change: it describes itself, checks whether it is already done, and does it.
 
-    The engine calls `done`, `run`, `done`. Both may be called any number of times, after a crash
-    at any point: `run` must be safe to repeat, and stops with `Refused` when what it finds is not
-    what it was planned for (identities, not names).
+    The engine calls `done`, `run`, `done`. Both may be called any number of times, also after a
+    crash at any point: `run` must be safe to repeat, and raises `Refused` if the observed object is
+    not the planned one (by identity, not by name).
     """
 
     always_gated: ClassVar[bool] = False
-    """Whether gates are asked even where it is done already; so are steps that only wait."""
+    """Whether gates are checked even if it is already done, as for steps that only wait."""
 
     @property
     @abstractmethod
     def summary(self) -> str:
-        """What it does, in the imperative with the user's own names: `create VM 1030 (cp-1)`."""
+        """What it does, in the imperative with the names of the user: `create VM 1030 (cp-1)`."""
 
     @property
     @abstractmethod
@@ -83,46 +83,46 @@ class Action(PlanPart):
 
     @property
     def destroys(self) -> str:
-        """What is lost for good, in plain words: `VM 1030 (cp-1) with its disks`. Empty: nothing.
+        """What is permanently lost: `VM 1030 (cp-1) with its disks`. Empty: nothing.
 
-        The user is asked with these words.
+        The user has to confirm this text.
         """
         return ""
 
     @abstractmethod
     async def done(self, ports: Ports) -> bool:
-        """Whether it is true already; reads and never changes. Unknown is an exception."""
+        """Return whether it is already done; never changes anything. Unknown is an exception."""
 
     @abstractmethod
     async def run(self, ports: Ports) -> None:
-        """Make it true."""
+        """Make the change."""
 
 
 class GateAnswer(Enum):
-    """What a gate says."""
+    """The answer of a gate."""
 
     GO = "go"
     WAIT = "wait"
-    """Not now; ask again until the deadline."""
+    """Not now; check again until the deadline."""
     STOP = "stop"
-    """Waiting cannot help."""
+    """Waiting does not help."""
 
 
 @record
 class Verdict:
-    """The answer of a gate, with the numbers that it saw."""
+    """The answer of a gate, with the observed numbers."""
 
     answer: GateAnswer
     because: str
     fix: str = ""
-    """What a person can do where waiting cannot help. Empty: what `because` says is all."""
+    """What a person can do if waiting does not help. Empty: `because` says everything."""
 
 
 class Gate(PlanPart):
-    """A condition that holds before a step has an effect: read-only, and closed when in doubt."""
+    """A precondition of a step: it only reads, and does not open if in doubt."""
 
     opens_later: ClassVar[bool] = False
-    """Whether `STOP` means that its time has not come: everything else is done in the meantime."""
+    """Whether `STOP` means "later": all other steps run in the meantime."""
 
     @property
     @abstractmethod
@@ -131,16 +131,16 @@ class Gate(PlanPart):
 
     @abstractmethod
     async def check(self, ports: Ports) -> Verdict:
-        """Whether it holds; reads and never changes."""
+        """Return whether it holds; never changes anything."""
 
 
 class Hold(PlanPart):
-    """Something taken and owed back: a cordon, an HA pause, a suspension.
+    """Something that is changed temporarily: a cordon, an HA pause, a suspension.
 
-    Equal holds of several steps are one: it is taken before the first of them has an effect and
-    given back after the last. The engine calls `prior`, writes the answer into the journal, and
-    only then calls `take`: whoever goes on after a crash knows what to give back. All three may
-    be repeated; giving back what was never taken changes nothing.
+    Equal holds of several steps are shared: taken before the first step has an effect, and given
+    back after the last one. The engine calls `prior`, writes the result to the journal, and then
+    calls `take`, so a run that resumes after a crash knows what to restore. All three may be
+    repeated; giving back a hold that was never taken changes nothing.
     """
 
     @property
@@ -150,25 +150,25 @@ class Hold(PlanPart):
 
     @abstractmethod
     async def prior(self, ports: Ports) -> Json:
-        """What is there before, as far as it has to be put back; reads and never changes."""
+        """Return the current state, as far as it has to be restored; never changes anything."""
 
     @abstractmethod
     async def take(self, ports: Ports) -> None:
-        """Take it; what is taken already stays so."""
+        """Take the hold; does nothing if it is already taken."""
 
     @abstractmethod
     async def give_back(self, ports: Ports, prior: Json) -> None:
-        """Put back what `prior` saw; what others changed since is left alone."""
+        """Restore the state that `prior` returned; later changes by others are kept."""
 
 
 @record
 class Checkpoint(Action):
-    """Wait until the gates of the step are open."""
+    """Wait until the gates of the step open."""
 
     kind: ClassVar[str] = "checkpoint"
     always_gated: ClassVar[bool] = True
     text: str
-    """What is waited for: `wait until etcd has three healthy members`."""
+    """Description of the wait: `wait until etcd has three healthy members`."""
 
     @property
     def summary(self) -> str:

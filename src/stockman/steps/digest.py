@@ -1,4 +1,4 @@
-"""Digests: whether two things are the same, in 64 hex digits."""
+"""Digests of values: SHA-256 of canonical JSON."""
 
 from __future__ import annotations
 
@@ -9,12 +9,12 @@ from stockman.model.record import to_plain_value
 
 
 def canonical_text(value: object) -> str:
-    """A value as JSON in one way only, whatever the order of keys; 5 and 5.0 are the same."""
+    """Return a value as canonical JSON: keys are sorted; 5 and 5.0 are equal."""
     return canonical_json_text(to_plain_value(value))
 
 
 def canonical_json_text(value: object) -> str:
-    """The same of what is JSON already."""
+    """Return a JSON value as canonical JSON."""
     content = _normalize_numbers(value)
     return json.dumps(content, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
 
@@ -32,10 +32,10 @@ def _normalize_numbers(value: object) -> object:
 
 
 def digest(value: object) -> str:
-    """The SHA-256 of a value; records of the same fields have the same."""
+    """Return the SHA-256 of a value; records with equal fields have equal digests."""
     return sha256(canonical_text(value).encode()).hexdigest()
 
 
 def json_digest(value: object) -> str:
-    """The same of what is JSON already."""
+    """Return the SHA-256 of a JSON value."""
     return sha256(canonical_json_text(value).encode()).hexdigest()

@@ -1,4 +1,4 @@
-"""Plans: a frozen graph of steps, made from one desired and one observed state."""
+"""Plans: immutable graphs of steps, computed from a desired and an observed state."""
 
 from __future__ import annotations
 
@@ -18,18 +18,18 @@ from stockman.steps.step import Stage, Step
 
 @record
 class Plan:
-    """What a run is going to do. Made by `planned`, which checks it."""
+    """The steps of a run; `build_plan` checks and orders them."""
 
     cluster: str
     made_at: datetime
     steps: tuple[Step, ...]
-    """In an order in which every step comes after those it needs."""
+    """Ordered: every step comes after the steps that it needs."""
     desired: str = ""
-    """Digest of the desired state that it was made for."""
+    """Digest of the desired state."""
     touched: Mapping[str, str] = field(default_factory=dict)
-    """Digests of what its actions touch, as it was seen, by identity (see `Action.touches`)."""
+    """Digests of the observed objects that its actions change, by identity (`Action.touches`)."""
     lanes: Mapping[str, int] = field(default_factory=dict)
-    """How many steps may be on a lane at once, by its name; one where it is not here."""
+    """Maximum number of parallel steps by lane; 1 for other lanes."""
 
     @property
     def is_empty(self) -> bool:
@@ -37,30 +37,30 @@ class Plan:
 
     @property
     def destroys(self) -> tuple[str, ...]:
-        """Everything that is lost for good, in plain words."""
+        """Everything that is permanently lost."""
         return tuple(step.action.destroys for step in self.steps if step.action.destroys)
 
     @property
     def touches(self) -> tuple[str, ...]:
-        """Every identity that its actions touch, once, sorted."""
+        """All identities that its actions change, sorted."""
         return tuple(sorted({identity for step in self.steps for identity in step.action.touches}))
 
     def step(self, name: str) -> Step:
-        """The step of this id; `Refused` where there is none."""
+        """Return the step with an id; raises `Refused` if there is none."""
         for step in self.steps:
             if step.id == name:
                 return step
         raise Refused(problems.unknown_step(name, [step.id for step in self.steps]))
 
     def only(self, stages: Iterable[Stage]) -> Plan:
-        """The steps of these stages and everything that they need."""
+        """Return the plan with the steps of some stages and everything that they need."""
         selected = set(stages)
         return self._with(step.id for step in self.steps if step.stage in selected)
 
     def for_nodes(self, nodes: Iterable[str], known: Iterable[str] = ()) -> Plan:
-        """The steps about these nodes and everything that they need.
+        """Return the plan with the steps of some nodes and everything that they need.
 
-        Those that are `known` need not have a step; `Refused` for others that have none.
+        Nodes in `known` need not have a step; raises `Refused` for other nodes without one.
         """
         selected = set(nodes)
         known = {*known, *(step.node for step in self.steps if step.node)}
@@ -69,7 +69,7 @@ class Plan:
         return self._with(step.id for step in self.steps if step.node in selected)
 
     def until(self, last: str) -> Plan:
-        """A step by id and what it needs, or all stages up to the one of this name."""
+        """Return the plan up to a step with everything that it needs, or up to a stage."""
         names = [stage.value for stage in Stage]
         if last in names:
             selected = set(names[: names.index(last) + 1])
@@ -92,7 +92,7 @@ class Plan:
 
 
 def build_plan(plan: Plan) -> Plan:
-    """The plan with its steps in order; `Refused` where its needs are unknown or form a circle."""
+    """Return the plan with ordered steps; raises `Refused` for unknown needs and cycles."""
     by_id = {step.id: step for step in plan.steps}
     if len(by_id) != len(plan.steps):
         ids = [step.id for step in plan.steps]
@@ -121,17 +121,17 @@ SCHEMA = "stockman.plan/1"
 
 
 def plan_digest(plan: Plan) -> str:
-    """Says whether two plans are the same."""
+    """Return a digest that is equal for equal plans."""
     return json_digest(to_json(plan))
 
 
 def render_plan(plan: Plan) -> str:
-    """A plan as JSON with its schema and digest; ends with a new line."""
+    """Return a plan as JSON with its schema and digest; ends with a newline."""
     return render_plan_with_digest(plan)[0]
 
 
 def render_plan_with_digest(plan: Plan) -> tuple[str, str]:
-    """The same, and the digest alone."""
+    """Return a plan as JSON, and its digest."""
     spelled = to_json(plan)
     digest = json_digest(spelled)
     content = {"schema": SCHEMA, "digest": digest, "plan": spelled}
@@ -139,15 +139,15 @@ def render_plan_with_digest(plan: Plan) -> tuple[str, str]:
 
 
 def parse_plan(text: str, file: str) -> Plan:
-    """The plan that a text spells; `Refused` with what is wrong about it.
+    """Parse a plan; raises `Refused` for invalid text.
 
-    `place` is the name of the file, for problems.
+    `file` is its name for problems.
     """
     return parse_plan_with_digest(text, file)[0]
 
 
 def parse_plan_with_digest(text: str, file: str) -> tuple[Plan, str]:
-    """The same, and its digest, which was compared with what the text says."""
+    """Parse a plan, and return it with its verified digest."""
     try:
         content = json.loads(text)
     except ValueError as error:

@@ -1,4 +1,4 @@
-"""Problems of plans, and of files that they were saved in."""
+"""Problems of plans and of saved plans."""
 
 from __future__ import annotations
 

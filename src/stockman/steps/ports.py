@@ -1,4 +1,4 @@
-"""What a step saw a moment ago, so that it does not look twice before its first order."""
+"""The clients of a run, and observations that a step reuses for its first request."""
 
 from __future__ import annotations
 
@@ -22,43 +22,43 @@ from stockman.talos.api.client import TalosClient
 
 
 class ReadCache:
-    """Keeps nothing: whoever wants to know something looks."""
+    """A cache that stores nothing."""
 
     def store(self, key: str, seen: object) -> None:
-        """Remember what was seen of something; what was seen of it before is forgotten."""
+        """Store an observation under a key, replacing the previous one."""
 
     def take(self, key: str) -> object | None:
-        """What was seen of something a moment ago, for whoever asks first. None: look."""
+        """Return and remove the observation of a key. None: there is none."""
         del key
         return None
 
 
 class TokenTester(Protocol):
-    """Asks Proxmox VE in the name of a token that was just made."""
+    """Calls Proxmox VE with a token that was just created."""
 
     async def privileges(
         self, cluster: str, token: str, secret: Secret, paths: Iterable[str]
     ) -> Privileges:
-        """What a token (`user@realm!name`) may do on some paths; `Denied` where Proxmox VE does
-        not take it."""
+        """Return the privileges of a token (`user@realm!name`) on some paths; raises `Denied` if
+        Proxmox VE rejects it."""
         ...
 
 
 T = TypeVar("T")
 Permit = Callable[[], Awaitable[None]]
-"""Raises where somebody else may work on the cluster by now."""
+"""Raises if another run may be working on the cluster by now."""
 
 
 async def _permit_always() -> None:
-    """Nobody else can."""
+    """Permit every change: no other run is possible."""
 
 
 @record
 class Ports:
-    """Every system that a run may speak to; doors that a stage does not need are left out.
+    """The clients of a run; those that a stage does not need are omitted.
 
-    `clock` and `entropy` are always there. For the others there are two names: the field, which
-    may be None, and a method that says `plan.no-door` instead of handing out None.
+    `clock` and `entropy` are always set. Each of the others has a field, which may be None, and a
+    method, which raises `plan.no-door` instead of returning None.
     """
 
     clock: Timekeeper
@@ -74,12 +74,12 @@ class Ports:
     tree: RenderedTree | None = None
     trial: TokenTester | None = None
     permit: Permit = _permit_always
-    """Asked by actions with several effects before each but the first; the engine asks for that."""
+    """Called by actions before each effect but the first; the engine calls it for the first."""
     read_cache: ReadCache = field(default_factory=ReadCache)
-    """What the same step saw a moment ago."""
+    """Observations of the same step."""
 
     def on(self, cluster: str) -> ProxmoxClient:
-        """The Proxmox cluster of this name."""
+        """Return the client of a Proxmox cluster."""
         return _require(self.proxmox.get(cluster), f"Proxmox cluster {cluster}")
 
     def to_talos(self) -> TalosClient:
@@ -114,7 +114,7 @@ def _require(client: T | None, name: str) -> T:
 
 
 def missing_port(name: str) -> Problem:
-    """The problem of a step that needs a system which the run was not given."""
+    """Return the problem of a step that needs a client which the run does not have."""
     return Problem(
         code="plan.no-door",
         what=f"a step needs {name}, and the run has no way to it",

@@ -1,4 +1,4 @@
-"""Files of the repository, written as they are rendered."""
+"""Writes the rendered files of the repository, commits and pushes them."""
 
 from __future__ import annotations
 
@@ -14,9 +14,9 @@ from stockman.steps.ports import Ports
 
 @record
 class WriteRenderedFiles(Action):
-    """Write every rendered file that is not on disk as it should be.
+    """Write rendered files that differ from those on disk.
 
-    Tokens that Proxmox VE chose are read from where they are kept, so this comes after access.
+    It comes after the access stage, because rendered files contain tokens of Proxmox VE.
     """
 
     kind: ClassVar[str] = "tree.render"
@@ -38,16 +38,16 @@ class WriteRenderedFiles(Action):
 
 
 FOLLOWED_PATHS = ("kubernetes", "bootstrap", ".sops.yaml")
-"""What of a repository decides what the cluster becomes."""
+"""Paths that the cluster follows."""
 MANAGED_PATHS = (*FOLLOWED_PATHS, "talos", ".stockman/secrets.lock", ".stockman/rendered.lock")
-"""What is committed along: secrets that were made, and what tells of them."""
+"""Paths that are committed: those that the cluster follows, and files about secrets."""
 _NAMED, _SHOWN = 3, 12
 
 
 def files_to_commit(
     state: RepositoryState, paths: Collection[str] = FOLLOWED_PATHS
 ) -> tuple[str, ...]:
-    """Files that the cluster would miss, as they are not committed."""
+    """Return uncommitted files below some paths."""
     return tuple(
         path
         for path in state.dirty
@@ -57,9 +57,9 @@ def files_to_commit(
 
 @record
 class CommitPushed(Gate):
-    """The pushed commit is the tree that was rendered.
+    """The pushed commit matches the rendered tree.
 
-    Its `STOP` means that changes are pending on the user's side: commit and push.
+    `STOP` means that the user has to commit and push.
     """
 
     kind: ClassVar[str] = "kube.pushed"
@@ -81,7 +81,7 @@ class CommitPushed(Gate):
         )
 
     async def difference(self, ports: Ports) -> str:
-        """What differs, in words; empty: nothing."""
+        """Return how the pushed commit differs. Empty: it does not."""
         repo = ports.to_repo()
         state = await repo.state()
         if state.branch != self.branch:
@@ -102,7 +102,7 @@ class CommitPushed(Gate):
 
 @record
 class PushRepository(Action):
-    """Commit what was rendered, and push it."""
+    """Commit rendered files, and push them."""
 
     kind: ClassVar[str] = "kube.push"
     branch: str

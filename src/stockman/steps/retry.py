@@ -1,4 +1,4 @@
-"""Waiting for others who work on the same thing: Proxmox VE lets one at a time."""
+"""Repeats actions while another task of Proxmox VE has locked the same object."""
 
 from __future__ import annotations
 
@@ -12,25 +12,25 @@ from stockman.steps.ports import Ports
 _FIRST_WAIT = 2.0
 _LONGEST_WAIT = 30.0
 _MAX_TOTAL_WAIT = 300.0
-"""Seconds after which a lock is nobody's any more, or a backup is too long to be waited for."""
+"""Seconds after which a lock is regarded as stale, or a backup takes too long."""
 
 
 class RetryingAction(Action):
-    """An action that tries again while somebody else holds what it needs.
+    """An action that is repeated while its object is locked.
 
-    `attempt` is `run` once; it is as safe to repeat.
+    `attempt` is one execution; it is safe to repeat.
     """
 
     @abstractmethod
     async def attempt(self, ports: Ports) -> None:
-        """Make it true."""
+        """Make the change."""
 
     async def run(self, ports: Ports) -> None:
         await retry_on_conflict(ports, lambda: self.attempt(ports))
 
 
 async def retry_on_conflict(ports: Ports, attempt: Callable[[], Awaitable[None]]) -> None:
-    """Do something, and again as long as it is locked or was changed in between."""
+    """Call a function, and repeat it while the object is locked or was changed concurrently."""
     begun, wait = ports.clock.now(), _FIRST_WAIT
     while True:
         try:

@@ -1,4 +1,4 @@
-"""Secrets by reference: where a value is read when it is needed, never the value."""
+"""References to secrets, which are read when they are needed."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from stockman.model.secret import Secret
 
 @record
 class SecretRef:
-    """The name of a place that a secret is read from at run time.
+    """The location that a secret is read from at run time.
 
     `${VARIABLE}`, `file:PATH` and `sops:FILE#key.key` as in the configuration, or
     `bundle:PATH` for a part of the secrets bundle of Talos.
@@ -23,12 +23,12 @@ class SecretRef:
 
 
 class Secrets(Protocol):
-    """Where actions read secrets from, and write those that other systems chose."""
+    """Reads secrets for actions, and stores secrets that other systems generated."""
 
     async def read(self, ref: SecretRef) -> Secret:
-        """The secret that stands there; `NotFound` where there is none."""
+        """Return a secret; raises `NotFound` if there is none."""
         ...
 
     async def write(self, ref: SecretRef, secret: Secret) -> None:
-        """Keep a secret, encrypted where its place is a file; the same secret changes nothing."""
+        """Store a secret, encrypted if its location is a file; an equal secret changes nothing."""
         ...

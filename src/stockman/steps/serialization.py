@@ -1,4 +1,4 @@
-"""Every kind of action, gate and hold that there is."""
+"""Plans as JSON: writes actions, gates and holds, and reads them again."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stockman.steps.base import PlanPart
 
 
 class UnknownKind(Exception):
-    """A part of a kind that no class here has."""
+    """A part with an unknown kind."""
 
     def __init__(self, kind: object) -> None:
         super().__init__(kind)
@@ -28,13 +28,13 @@ class UnknownKind(Exception):
 
 
 def find_part_class(kind: str) -> type[PlanPart] | None:
-    """The class of a kind; None where there is none."""
+    """Return the class of a kind. None: unknown kind."""
     return PlanPart.known.get(kind) or load_part_classes().get(kind)
 
 
 @cache
 def load_part_classes() -> Mapping[str, type[PlanPart]]:
-    """All classes by kind; imports every module beside this one."""
+    """Return all classes by kind; imports all modules of the package."""
     package = __name__.rpartition(".")[0]
     for module in walk_packages(import_module(package).__path__, f"{package}."):
         import_module(module.name)
@@ -44,14 +44,14 @@ def load_part_classes() -> Mapping[str, type[PlanPart]]:
 T = TypeVar("T")
 ValueReader = Callable[[object], object]
 _TEXT_TYPES: tuple[type, ...] = (UUID, IPv4Address, IPv4Interface, IPv4Network)
-"""Types whose text is made with `str` and read by calling them."""
+"""Types that are written with `str` and read by calling them."""
 _SCALARS = (bool, int, float, str)
 
 
 class InvalidValue(Exception):
-    """A value that is not what its field is; the text says where and why.
+    """A value that does not match its field; the text says where and why.
 
-    The way to it is put together on the way up: most values fit, and need none.
+    The path is only built when the exception propagates: most values are valid.
     """
 
     def __init__(self, why: str, path: str = "") -> None:
@@ -60,7 +60,7 @@ class InvalidValue(Exception):
         self._place = path
 
     def below(self, path: str) -> InvalidValue:
-        """The same, as whoever holds the value tells it."""
+        """Return the exception with a path in front of its own."""
         return InvalidValue(self._why, path + self._place)
 
     def __str__(self) -> str:
@@ -68,7 +68,7 @@ class InvalidValue(Exception):
 
 
 def to_json(value: object) -> object:
-    """A value as JSON; `TypeError` for what could not be read again, secrets among it."""
+    """Return a value as JSON; raises `TypeError` for types that cannot be read, such as secrets."""
     if type(value) in SCALAR_TYPES:
         return value
     if isinstance(value, Enum):
@@ -96,7 +96,7 @@ def _name(key: object) -> str:
 
 
 def from_json(cls: type[T], value: object, path: str = "") -> T:
-    """The record that JSON spells; `Unfit` where it does not, `UnknownKind` for strange parts."""
+    """Parse a record; raises `InvalidValue`, or `UnknownKind` for unknown parts."""
     try:
         return cast("T", _value_reader(cls)(value))
     except InvalidValue as error:
@@ -104,7 +104,7 @@ def from_json(cls: type[T], value: object, path: str = "") -> T:
 
 
 def check_serializable(cls: type) -> None:
-    """Raise `TypeError` where a class has a field that could not be read from a plan."""
+    """Raise `TypeError` if a class has a field that cannot be read from a plan."""
     _value_reader(cls)
 
 

@@ -1,4 +1,4 @@
-"""Steps: an action with everything that the engine has to know about it."""
+"""Steps: actions with everything that the engine needs to know about them."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from stockman.steps.base import Action, Gate, Hold
 
 
 class Stage(Enum):
-    """The parts of a run, in their order; `--only` names them."""
+    """The stages of a run in their order, as selected with `--only`."""
 
     ACCESS = "access"
     IMAGES = "images"
@@ -20,21 +20,18 @@ class Stage(Enum):
 
 @record
 class Retry:
-    """How often something is tried again that nobody answered, and how long to wait in between.
+    """How often a step is repeated after a timeout, and how long to wait in between.
 
-    Waits double from the first to the longest, and each is shortened by chance, so that many who
-    wait do not come back together.
+    Waits double from the first to the longest, and each is shortened randomly, so that parallel
+    steps do not retry at the same time.
     """
 
     attempts: int = 5
-    """How often at most, the first time included."""
+    """Maximum number of attempts, including the first one."""
     first_wait: float = 1.0
     """Seconds."""
     longest_wait: float = 30.0
     """Seconds."""
-
-
-NO_RETRY = Retry(attempts=1)
 
 
 @record
@@ -46,19 +43,19 @@ class Step:
     action: Action
     stage: Stage
     reason: str = ""
-    """Why it is in the plan, with the two values that differ."""
+    """Why it is in the plan, with both values."""
     gates: tuple[Gate, ...] = ()
-    """What has to hold before it has an effect, asked in this order."""
+    """Preconditions, checked in this order."""
     holds: tuple[Hold, ...] = ()
-    """What is taken for it; see `Hold` for those that several steps name."""
+    """Holds that are taken for it; equal holds of several steps are shared."""
     needs: tuple[str, ...] = ()
-    """Steps that have to be finished before, by id."""
+    """Ids of steps that have to finish before it."""
     deadline: float = 600.0
-    """Seconds from its start (gates included) until it has failed."""
+    """Timeout in seconds, including the wait for gates."""
     retry: Retry = Retry()
     lanes: tuple[str, ...] = ()
-    """What it keeps busy: `storage/k8s/local-zfs`, `host/k8s/pve1`, `etcd`; see `Plan.lanes`."""
+    """Resources it uses: `storage/k8s/local-zfs`, `host/k8s/pve1`, `etcd`; see `Plan.lanes`."""
     node: str = ""
-    """The node or guest it is about; `--node` names it. Empty: the whole cluster."""
+    """The node or guest, as selected with `--node`. Empty: the whole cluster."""
     seconds: float = 5.0
-    """How long it takes, by experience."""
+    """Expected duration."""

@@ -1,4 +1,4 @@
-"""Times at which machines may be taken down."""
+"""Maintenance windows, in which machines may restart."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ _ANY_TIME = "`stockman apply --any-time` does not wait"
 
 @record
 class MaintenanceWindow:
-    """A window: when it opens, and for how long."""
+    """A maintenance window."""
 
     start: str
     """Five fields of cron."""
@@ -25,7 +25,7 @@ class MaintenanceWindow:
 
     @property
     def zone(self) -> tzinfo:
-        """Its time zone; `ValueError` where this machine does not know it."""
+        """Its time zone; raises `ValueError` if this machine does not know it."""
         if self.timezone == "UTC":
             return UTC
         from zoneinfo import ZoneInfo, ZoneInfoNotFoundError
@@ -36,29 +36,29 @@ class MaintenanceWindow:
             raise ValueError(f"the time zone {self.timezone} is not known here") from None
 
     def until(self, now: datetime) -> datetime | None:
-        """When it closes. None: it is not open."""
+        """Return when it closes. None: it is not open."""
         length = parse_duration(self.duration)
         opened = parse_schedule(self.start).latest_before(now, self.zone, length)
         return opened + length if opened is not None and now < opened + length else None
 
     def opens(self, now: datetime) -> datetime | None:
-        """When it opens next. None: never."""
+        """Return when it opens next. None: never."""
         return parse_schedule(self.start).next_after(now, self.zone)
 
     def format_time(self, moment: datetime) -> str:
-        """A moment, by the clock of its time zone."""
+        """Return a time as text in its time zone."""
         return f"{moment.astimezone(self.zone):%a %Y-%m-%d %H:%M} {self.timezone}"
 
 
 def window_end(windows: Iterable[MaintenanceWindow], now: datetime) -> str:
-    """When the windows that are open are all closed, in words. Empty: none is open."""
+    """Return when all open windows have closed, as text. Empty: none is open."""
     open_now = _window_times((window, window.until(now)) for window in windows)
     moment, window = max(open_now, key=lambda pair: pair[0], default=(now, None))
     return window.format_time(moment) if window is not None else ""
 
 
 def next_window_start(windows: Iterable[MaintenanceWindow], now: datetime) -> str:
-    """When the next window opens, in words. Empty: none does."""
+    """Return when the next window opens, as text. Empty: none does."""
     coming = _window_times((window, window.opens(now)) for window in windows)
     moment, window = min(coming, key=lambda pair: pair[0], default=(now, None))
     return window.format_time(moment) if window is not None else ""
@@ -72,7 +72,7 @@ def _window_times(
 
 @record
 class WindowOpen(Gate):
-    """Machines are taken down only while a window is open; what has begun then is finished."""
+    """Machines only restart while a window is open; a step that has begun is finished."""
 
     kind: ClassVar[str] = "window.open"
     opens_later: ClassVar[bool] = True

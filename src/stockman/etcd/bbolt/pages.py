@@ -16,7 +16,6 @@ LARGEST_VALUE = (1 << 31) - 2
 BRANCH = 0x01
 LEAF = 0x02
 META = 0x04
-FREELIST = 0x10
 BUCKET = 0x01
 """The flag of a leaf element whose value says where a bucket is."""
 

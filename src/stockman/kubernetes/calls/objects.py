@@ -19,7 +19,6 @@ from stockman.kubernetes.objects import (
     ObjectList,
     ObjectRef,
     ResourceKind,
-    Scale,
     Selection,
     ServerSideApply,
     kind_path,
@@ -30,7 +29,6 @@ from stockman.kubernetes.rows import (
     UnexpectedAnswer,
     mapping,
     mappings,
-    number,
     optional_text,
     text,
 )
@@ -252,25 +250,3 @@ class EvictionCalls(Calls):
 
 class ScaleCalls(Calls):
     """Scaling calls."""
-
-    async def scale(self, ref: ObjectRef) -> Scale:
-        """Return the scale of a workload."""
-        return await self._read(object_path(ref, "scale"), _read_scale)
-
-    async def set_scale(self, ref: ObjectRef, replicas: int) -> Scale:
-        """Set the desired replicas, also if another field manager owns the field."""
-        change = Change(
-            method="PATCH",
-            path=object_path(ref, "scale"),
-            content={"spec": {"replicas": replicas}},
-            content_type="application/merge-patch+json",
-        )
-        return await self._change(change, _read_scale)
-
-
-def _read_scale(row: Row) -> Scale:
-    return Scale(
-        desired=number(mapping(row, "spec"), "replicas"),
-        current=number(mapping(row, "status"), "replicas"),
-        version=text(mapping(row, "metadata"), "resourceVersion"),
-    )

@@ -10,7 +10,7 @@ from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.planning import problems as say
 from stockman.planning.change import Change, ChangeKind
-from stockman.planning.observed.kubernetes import ObservedKubernetes, ObservedNode
+from stockman.planning.observed.kubernetes import ObservedNode
 from stockman.planning.observed.systems import Observed
 from stockman.planning.talos import steps
 from stockman.planning.talos.changes import (
@@ -80,13 +80,6 @@ def delete_node_step(node: ObservedNode, how: NodeDrain) -> Step:
         node=node.name,
         seconds=1.0,
     )
-
-
-def find_unexpected_nodes(
-    observed: ObservedKubernetes, desired: frozenset[str]
-) -> tuple[ObservedNode, ...]:
-    """Return observed nodes whose names are not desired."""
-    return tuple(node for node in observed.nodes or () if node.name not in desired)
 
 
 class NodePreparation:

@@ -1,4 +1,4 @@
-"""Whether a component in the cluster works with its new token."""
+"""Checks that components in the cluster use their new tokens."""
 
 from __future__ import annotations
 
@@ -27,18 +27,18 @@ _FINISHED_PHASES = ("Succeeded", "Failed")
 
 @record
 class TokenLocation:
-    """Where a token stands in the cluster."""
+    """The location of a token in the cluster."""
 
     namespace: str
     secret: str
     key: str
     token: str
-    """`user@realm!name`, which the Secret should have."""
+    """`user@realm!name`, the expected token."""
 
 
 @record
 class TokenDelivered(TokenLocation, Gate):
-    """The Secret of a component names a token, and its pods began after that.
+    """The Secret of a component contains a token, and its pods started after that.
 
     Programs read their configuration when they start.
     """
@@ -70,12 +70,12 @@ class SecretReaders:
 
     all: tuple[Object, ...]
     older: tuple[Object, ...]
-    """Those that began before it was written."""
+    """Those that started before it was written."""
     written: str
 
 
 async def secret_contains_token(ports: Ports, location: TokenLocation) -> bool | None:
-    """Whether a Secret names a token. None: there is no such Secret."""
+    """Return whether a Secret contains a token. None: there is no such Secret."""
     ref = ObjectRef(kind=SECRETS, name=location.secret, namespace=location.namespace)
     try:
         secret = await ports.to_kubernetes().get(ref)
@@ -85,7 +85,7 @@ async def secret_contains_token(ports: Ports, location: TokenLocation) -> bool |
 
 
 async def find_secret_readers(ports: Ports, namespace: str, secret: str) -> SecretReaders:
-    """Pods that read a Secret; none where there is no such Secret."""
+    """Return the pods that read a Secret; none if there is no such Secret."""
     kubernetes = ports.to_kubernetes()
     try:
         content = await kubernetes.get(ObjectRef(kind=SECRETS, name=secret, namespace=namespace))
@@ -106,7 +106,7 @@ def _decode(content: Object, key: str) -> str:
 
 
 def reads_secret(pod: Object, secret: str) -> bool:
-    """Whether a pod that is not over reads a Secret."""
+    """Return whether an unfinished pod reads a Secret."""
     if text_at(pod, "status", "phase") in _FINISHED_PHASES:
         return False
     return any(
@@ -121,7 +121,7 @@ def _projects(volume: Mapping[str, object], secret: str) -> bool:
 
 
 def _last_write(content: Object) -> str:
-    """When an object was last written; all times of Kubernetes are of one form, and so compare."""
+    """Return the time of the last write; all times have one format and can be compared."""
     times = [text_at(entry, "time") for entry in mappings_at(content, "metadata", "managedFields")]
     return max([text_at(mapping_at(content, "metadata"), "creationTimestamp"), *times])
 
@@ -131,7 +131,7 @@ _PAUSE = 5.0
 
 @record
 class SecretDelivered(TokenLocation, Gate):
-    """The Secret of a component names a token: Flux has applied what was pushed."""
+    """The Secret of a component contains a token: Flux has applied the pushed commit."""
 
     kind: ClassVar[str] = "access.in-cluster"
 
@@ -151,17 +151,17 @@ class SecretDelivered(TokenLocation, Gate):
 
 @record
 class RestartReaders(TokenLocation, Action):
-    """Have every pod that reads a Secret begin after it was written, one pod after the other.
+    """Restart pods that read a Secret and started before it was written, one after the other.
 
-    Programs read their configuration when they start. Reloader restarts them where it is on, so
-    they are given some time to do it on their own.
+    Programs read their configuration when they start. If Reloader is enabled it restarts them, so
+    the action waits for some time first.
     """
 
     kind: ClassVar[str] = "access.restart-readers"
     alone: float
-    """Seconds in which they may begin anew by themselves."""
+    """Seconds to wait for Reloader."""
     seconds: float = 300.0
-    """How long one that was deleted may take to come back."""
+    """Timeout for the replacement of a deleted pod."""
 
     @property
     def summary(self) -> str:
@@ -226,7 +226,7 @@ _NAMED = 3
 
 @record
 class TokenUnused(Gate):
-    """The Secret with a token is gone from the cluster, and no pod reads it."""
+    """The Secret with a token does not exist in the cluster, and no pod reads it."""
 
     kind: ClassVar[str] = "access.unused"
     component: str

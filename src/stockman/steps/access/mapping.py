@@ -1,4 +1,4 @@
-"""Devices of hosts under a name, which is how a token may give them to guests."""
+"""Mappings of host devices, which a token may assign to guests."""
 
 from __future__ import annotations
 
@@ -24,12 +24,12 @@ class MappedDevice:
     place: str
     """PCI address; of USB `vendor:product` or `bus-port`."""
     id: str = ""
-    """`vendor:device` that it has to be. Empty: whatever is there."""
+    """The required `vendor:device`. Empty: any."""
 
 
 @record
 class MapDevices(RetryingAction):
-    """Have a mapping that names these devices; those of other hosts stay."""
+    """Create or update a mapping of these devices; entries of other hosts are kept."""
 
     kind: ClassVar[str] = "access.mapping"
     cluster: str
@@ -79,7 +79,7 @@ class MapDevices(RetryingAction):
 
 
 def is_mapped(mapping: DeviceMapping, device: MappedDevice) -> bool:
-    """Whether a mapping names a device on its host, and for what it has to be."""
+    """Return whether a mapping contains a device of its host with the required id."""
     for entry in mapping.entries:
         values = parse_properties(entry)
         addresses = (values.get("path", ""), values.get("id", ""))

@@ -1,4 +1,4 @@
-"""Roles, users and the list of who has which role where."""
+"""Roles, users and access rules of Proxmox VE."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stockman.steps.retry import RetryingAction
 
 @record
 class CreateRole(RetryingAction):
-    """Have a role with exactly these privileges."""
+    """Create or update a role with exactly these privileges."""
 
     kind: ClassVar[str] = "access.role"
     cluster: str
@@ -48,7 +48,7 @@ class CreateRole(RetryingAction):
 
 @record
 class CreateUser(RetryingAction):
-    """Have a user without a password, which only its tokens act for."""
+    """Create a user without a password, which only has tokens."""
 
     kind: ClassVar[str] = "access.user"
     cluster: str
@@ -80,7 +80,7 @@ class CreateUser(RetryingAction):
 
 @record
 class GrantRole(RetryingAction):
-    """Give somebody a role on a path."""
+    """Grant a role on a path."""
 
     kind: ClassVar[str] = "access.grant"
     cluster: str
@@ -119,7 +119,7 @@ class GrantRole(RetryingAction):
 
 @record
 class DeleteUser(RetryingAction):
-    """Delete a user with its tokens and rights."""
+    """Delete a user with its tokens and access rules."""
 
     kind: ClassVar[str] = "access.drop-user"
     cluster: str
@@ -151,7 +151,7 @@ class DeleteUser(RetryingAction):
 
 @record
 class DeleteRole(RetryingAction):
-    """Delete a role that nobody has any more."""
+    """Delete a role that is no longer granted."""
 
     kind: ClassVar[str] = "access.drop-role"
     cluster: str
@@ -182,7 +182,7 @@ class DeleteRole(RetryingAction):
 
 @record
 class RevokeRole(RetryingAction):
-    """Take a role on a path away from somebody."""
+    """Revoke a role on a path."""
 
     kind: ClassVar[str] = "access.revoke"
     cluster: str

@@ -31,9 +31,9 @@ class CreateToken(RetryingAction):
     secret: SecretRef
     comment: str
     whole: bool = False
-    """Whether token and secret are kept together, because the files name another token."""
+    """Whether token and secret are stored together, because the files name another token."""
     renew: str = ""
-    """Something that is in the comment of the new token. Empty: the one that is there is fine."""
+    """Text in the comment of the new token. Empty: an existing token is not replaced."""
 
     @property
     def summary(self) -> str:
@@ -70,7 +70,7 @@ class CreateToken(RetryingAction):
 
 @record
 class TokenGrant:
-    """A role that the new token has on a path."""
+    """A role of the new token on a path."""
 
     path: str
     role: str
@@ -80,19 +80,19 @@ class TokenGrant:
 
 @record
 class RenewToken(RetryingAction):
-    """Have a new token that is proven and kept in the place of the old one.
+    """Create a new token, verify it, and store it in place of the old one.
 
-    What is kept changes last, and in one go: token and secret stand in one value. Whoever dies
-    before leaves a token that nobody knows the secret of; it is made anew.
+    The stored value changes last and atomically: it contains token and secret. An interrupted run
+    leaves a token with an unknown secret, which is recreated.
     """
 
     kind: ClassVar[str] = "access.renew-token"
     cluster: str
     user: str
     token: str
-    """Name of the new one."""
+    """Name of the new token."""
     secret: SecretRef
-    """Where it is kept."""
+    """Where it is stored."""
     comment: str
     grants: tuple[TokenGrant, ...]
 
@@ -146,14 +146,14 @@ class RenewToken(RetryingAction):
 
 @record
 class DeleteToken(RetryingAction):
-    """Delete a token that another one follows."""
+    """Delete a token that was replaced."""
 
     kind: ClassVar[str] = "access.drop-token"
     cluster: str
     user: str
     token: str
     kept: SecretRef
-    """Where the token is kept that follows it."""
+    """Where its replacement is stored."""
 
     @property
     def summary(self) -> str:
@@ -182,7 +182,7 @@ class DeleteToken(RetryingAction):
 
 
 async def read_stored_token_id(ports: Ports, ref: SecretRef) -> str:
-    """The id of the token that is kept somewhere; empty where only a secret is, or nothing."""
+    """Return the id of a stored token. Empty: only a secret is stored, or nothing."""
     try:
         kept = await ports.to_secrets().read(ref)
     except NotFound:
@@ -191,7 +191,7 @@ async def read_stored_token_id(ports: Ports, ref: SecretRef) -> str:
 
 
 async def find_token(ports: Ports, cluster: str, user: str, name: str) -> AccessToken | None:
-    """A token as Proxmox VE has it. None: there is none."""
+    """Return a token of Proxmox VE. None: it does not exist."""
     try:
         tokens = await admin_client(ports, cluster).tokens(user)
     except NotFound:

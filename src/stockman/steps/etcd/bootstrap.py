@@ -54,7 +54,7 @@ class BootstrapEtcd(Action):
             await waiting.longer("its etcd does not answer yet")
 
     async def _begun(self, talos: TalosClient) -> bool:
-        """Whether it was asked for; data that is there already is that of an earlier attempt."""
+        """Request the bootstrap; existing data is that of an earlier attempt."""
         try:
             await talos.bootstrap(self.machine.address)
         except Uncertain:
@@ -78,7 +78,7 @@ class BootstrapEtcd(Action):
 
 @record
 class EtcdNotBootstrapped(Gate):
-    """Every controller is known to have no data of etcd, or etcd runs already."""
+    """No controller has etcd data, or etcd already runs."""
 
     kind: ClassVar[str] = "etcd.not-begun"
     controllers: tuple[TalosMachine, ...]

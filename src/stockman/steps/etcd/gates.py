@@ -1,4 +1,4 @@
-"""What has to hold of etcd before anything is done to one of its members."""
+"""Preconditions of changes to members of etcd."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from stockman.steps.talos.wait import MachineVm, is_stopped
 
 @record
 class EtcdQuorum(Gate):
-    """etcd keeps its quorum even after losing `may_lose` more members.
+    """etcd keeps quorum even after losing `may_lose` more members.
 
     A machine that is down already, because a run was killed in the middle, is nothing more to lose:
     whoever waited for it to be healthy before switching it on would wait for ever.
@@ -24,9 +24,9 @@ class EtcdQuorum(Gate):
     controllers: tuple[TalosMachine, ...]
     may_lose: int = 1
     node: str = ""
-    """The controller that goes down. Empty: any of them."""
+    """The controller that goes down. Empty: any."""
     vm: MachineVm | None = None
-    """The VM of that controller. None: it is not ours to know."""
+    """The VM of that controller. None: unknown."""
 
     @property
     def summary(self) -> str:
@@ -51,7 +51,7 @@ class EtcdQuorum(Gate):
         return Verdict(answer=GateAnswer.WAIT, because=view.shown)
 
     def _left(self, view: ObservedEtcd) -> int:
-        """Voters that are healthy while the machine is down."""
+        """Return the number of healthy voters while the machine is down."""
         member = view.member_of(self.node) if self.node else None
         if member is None:
             return view.healthy_voters - self.may_lose
@@ -60,7 +60,7 @@ class EtcdQuorum(Gate):
 
 @record
 class EtcdHealthy(Gate):
-    """Every controller has a member of one etcd that votes and is healthy, and nobody else."""
+    """Every controller has a healthy voting member of one etcd, and there are no other members."""
 
     kind: ClassVar[str] = "etcd.healthy"
     controllers: tuple[TalosMachine, ...]
@@ -119,7 +119,7 @@ class EtcdQuorumAfterRemoval(Gate):
 
 
 def check_quorum_without(view: ObservedEtcd, member: str) -> Verdict:
-    """What becomes of the quorum once a member is taken out."""
+    """Return whether etcd has quorum without a member."""
     if not view.voters:
         return Verdict(answer=GateAnswer.WAIT, because=view.shown)
     left = [voter for voter in view.voters if voter.hex != member]

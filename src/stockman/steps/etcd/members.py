@@ -18,14 +18,14 @@ from stockman.talos.records.operations import ResetRequest, WipeMode
 
 @record
 class LeaveEtcd(Action):
-    """Let a controller leave etcd, with its data."""
+    """Make a controller leave etcd, which deletes its data."""
 
     kind: ClassVar[str] = "etcd.leave"
     machine: TalosMachine
     member: str
     """Its id, 16 hex digits."""
     others: tuple[TalosMachine, ...]
-    """Controllers that stay: what they say counts."""
+    """Remaining controllers, whose answers are used."""
 
     @property
     def summary(self) -> str:
@@ -56,7 +56,7 @@ class LeaveEtcd(Action):
 
 
 async def read_members(ports: Ports, controllers: tuple[TalosMachine, ...]) -> ObservedEtcd:
-    """What controllers tell of etcd; `Unreachable` where none of them knows the members."""
+    """Return etcd as reported by controllers; raises `Unreachable` if none reports the members."""
     view = await observe_etcd(ports.to_talos(), controllers)
     if not view.members:
         report = view.answers[0]
@@ -68,13 +68,13 @@ async def read_members(ports: Ports, controllers: tuple[TalosMachine, ...]) -> O
 
 
 def is_member(view: ObservedEtcd, member: str) -> bool:
-    """Whether an id is that of a member."""
+    """Return whether an id belongs to a member."""
     return any(known.hex == member for known in view.members)
 
 
 @record
 class RemoveEtcdMember(Action):
-    """Take a dead member out of etcd, by its id."""
+    """Remove a dead member from etcd by its id."""
 
     kind: ClassVar[str] = "etcd.remove-member"
     member: str
@@ -82,9 +82,9 @@ class RemoveEtcdMember(Action):
     hostname: str
     """Empty: it never started."""
     others: tuple[TalosMachine, ...]
-    """Controllers that stay: one of them is asked to do it."""
+    """Remaining controllers; one of them removes the member."""
     machine: TalosMachine | None = None
-    """Where it ran. None: not known any more."""
+    """The machine of the member. None: unknown."""
 
     @property
     def summary(self) -> str:
@@ -120,15 +120,15 @@ class RemoveEtcdMember(Action):
 
 
 def data_loss_text(node: str) -> str:
-    """What is gone for good, in plain words."""
+    """Return what is permanently lost."""
     return f"what pods keep on the system disk of {node}, with images and logs"
 
 
 @record
 class RejoinEtcd(Action):
-    """Erase what a controller keeps of an etcd that it is no member of, and boot it, once.
+    """Erase the etcd data of a controller that is not a member, and reboot it once.
 
-    The boot that it was planned in is known: a machine that has booted since is not erased again.
+    The boot id of the plan identifies the boot: a machine that has booted since is not erased.
     """
 
     kind: ClassVar[str] = "etcd.rejoin"
@@ -184,7 +184,7 @@ class RejoinEtcd(Action):
 
 @record
 class NotEtcdMember(Gate):
-    """etcd has its quorum, and a controller is no member of it."""
+    """etcd has quorum, and a controller is not a member."""
 
     kind: ClassVar[str] = "etcd.outside"
     node: str

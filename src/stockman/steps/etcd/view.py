@@ -1,4 +1,4 @@
-"""etcd as all controllers together tell it."""
+"""etcd as reported by all controllers."""
 
 from __future__ import annotations
 
@@ -43,13 +43,13 @@ class EtcdReport:
 
 @record
 class ObservedEtcd:
-    """etcd as all controllers together tell it."""
+    """etcd as reported by all controllers."""
 
     answers: tuple[EtcdReport, ...]
 
     @property
     def members(self) -> tuple[EtcdMember, ...]:
-        """Members as the leader has them, or else another that is healthy. Empty: nobody told."""
+        """Members as reported by the leader, else by another controller. Empty: unknown."""
         reports = [report for report in self.answers if report.members]
         reports.sort(key=lambda report: not (report.status is not None and report.status.is_leader))
         return reports[0].members if reports else ()
@@ -60,7 +60,7 @@ class ObservedEtcd:
 
     @property
     def healthy(self) -> frozenset[int]:
-        """Ids of members that answer, follow a leader and complain of nothing."""
+        """Ids of members that answer, have a leader and report no error."""
         ids = (report.status.member for report in self.answers if report.healthy and report.status)
         return frozenset(ids)
 
@@ -74,21 +74,21 @@ class ObservedEtcd:
 
     @property
     def begun(self) -> tuple[str, ...]:
-        """Controllers whose etcd has data, as far as is known."""
+        """Controllers whose etcd is known to have data."""
         return tuple(
             report.node for report in self.answers if report.state == _RUNS or report.status
         )
 
     @property
     def unknown(self) -> tuple[EtcdReport, ...]:
-        """Controllers of which nobody knows whether they have data."""
+        """Controllers for which it is unknown whether they have data."""
         return tuple(
             report for report in self.answers if not report.waits and report.node not in self.begun
         )
 
     @property
     def split(self) -> tuple[str, ...]:
-        """Two controllers whose members do not know each other. Empty: there are none."""
+        """Two controllers that report disjoint members. Empty: none."""
         reports = [report for report in self.answers if report.members]
         for report in reports:
             for second in reports:
@@ -99,26 +99,26 @@ class ObservedEtcd:
 
     @property
     def shown(self) -> str:
-        """The figures in a line."""
+        """The numbers in one line."""
         if not self.members:
             waits = sum(report.waits for report in self.answers)
             return f"no member answers, {waits} of {len(self.answers)} controllers have no data"
         return f"{self.healthy_voters} of {len(self.voters)} voters healthy, quorum {self.quorum}"
 
     def member_of(self, hostname: str) -> EtcdMember | None:
-        """The member of a machine. None: it is none."""
+        """Return the member on a machine. None: it is not a member."""
         return next((member for member in self.members if member.hostname == hostname), None)
 
 
 async def observe_etcd(talos: TalosClient, controllers: Iterable[TalosMachine]) -> ObservedEtcd:
-    """Ask all controllers at once; those who do not answer are unknown."""
+    """Query all controllers in parallel; those that do not answer are unknown."""
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(read_etcd_report(talos, machine)) for machine in controllers]
     return ObservedEtcd(answers=tuple(task.result() for task in tasks))
 
 
 async def read_etcd_report(talos: TalosClient, machine: TalosMachine) -> EtcdReport:
-    """What one controller tells."""
+    """Return the report of one controller."""
     try:
         states = {service.id: service.state for service in await talos.services(machine.address)}
     except READ_ERRORS as error:
@@ -143,5 +143,5 @@ async def _members(talos: TalosClient, address: MachineAddress) -> tuple[EtcdMem
 
 
 def reports_by_node(view: ObservedEtcd) -> Mapping[str, EtcdReport]:
-    """Answers by the name of their controller."""
+    """Return the reports by controller."""
     return {report.node: report for report in view.answers}

@@ -1,4 +1,4 @@
-"""Images of disks, brought into the storages of Proxmox VE."""
+"""Downloads disk images to the storages of Proxmox VE."""
 
 from __future__ import annotations
 
@@ -20,29 +20,29 @@ from stockman.steps.retry import RetryingAction
 
 _SECONDS = 3600.0
 _DOWNLOAD = "download"
-"""How Proxmox VE calls the task."""
+"""Kind of the task in Proxmox VE."""
 Algorithm = Literal["md5", "sha1", "sha224", "sha256", "sha384", "sha512"]
 _DOWNLOAD_ERRORS = "download failed"
-"""What a task of Proxmox VE says where its wget did not get through."""
+"""Message of a task whose download failed."""
 
 
 @record
 class FetchImage(RetryingAction):
-    """Bring an image into a storage: the host fetches it, or it is sent where it cannot."""
+    """Store an image: the host downloads it, or it is uploaded if the host cannot."""
 
     kind: ClassVar[str] = "image.fetch"
     cluster: str
     host: HostName
-    """Who fetches it; on a shared storage the others have it then, too."""
+    """The host that downloads it; on a shared storage it is then available to all hosts."""
     storage: Datastore
     name: str
-    """Its name there, which says what is in it."""
+    """Its volume name, derived from its content."""
     url: str
     checksum: str = ""
-    """What its content has to be, `sha256:...`. Empty: the configuration does not say."""
+    """Expected checksum, `sha256:...`. Empty: not configured."""
     asks_checksum: bool = False
-    """Whether its server is asked what its content has to be. Where it does not tell, as the
-    public Image Factory, the size is all that can be compared."""
+    """Whether the checksum is requested from the server. If it provides none, like the public Image
+    Factory, only the size is compared."""
 
     @property
     def summary(self) -> str:
@@ -91,7 +91,7 @@ class FetchImage(RetryingAction):
             raise Refused(image_not_available(self.url)) from None
 
     async def _checksum(self, ports: Ports) -> Checksum | None:
-        """What the content has to be. None: nobody tells."""
+        """Return the expected checksum. None: unknown."""
         checksum = self.checksum
         if not checksum and self.asks_checksum:
             checksum = await ports.to_images().checksum(self.url)
@@ -106,7 +106,7 @@ class FetchImage(RetryingAction):
         await pve.wait_task(await pve.delete_volume(self.host, self.volume))
 
     async def _await_earlier_download(self, pve: ProxmoxClient) -> None:
-        """Wait for a download of the same file that a killed run ordered."""
+        """Wait for a download of the same file that an interrupted run started."""
         for task in await pve.past_tasks(self.host):
             if (task.kind, task.subject, task.ended) != (_DOWNLOAD, self.name, None):
                 continue
@@ -114,7 +114,7 @@ class FetchImage(RetryingAction):
                 await pve.wait_task(TaskRef.parse(task.upid), _SECONDS)
 
     async def _download(self, pve: ProxmoxClient, known: Checksum | None) -> bool:
-        """Whether the host could fetch it."""
+        """Download by the host; return whether the host could."""
         file = Download(url=self.url, content="import", name=self.name, checksum=known)
         try:
             task = await pve.download(self.host, self.storage, file)
@@ -148,7 +148,7 @@ class FetchImage(RetryingAction):
             raise self._classify_error(error, known) from None
 
     def _classify_error(self, error: Rejected, known: Checksum | None) -> Rejected | Refused:
-        """Another content is not worth a second try; Proxmox VE keeps nothing of it."""
+        """Return the error to raise: wrong content is not retried; Proxmox VE deletes it."""
         why = error.problem.why
         if known is None or not any(text in why for text in ("checksum", "SHA-256")):
             return error
@@ -161,7 +161,7 @@ class FetchImage(RetryingAction):
 
 @record
 class DeleteImage(RetryingAction):
-    """Delete an image that no machine is made from any more."""
+    """Delete an image that no machine uses."""
 
     kind: ClassVar[str] = "image.delete"
     cluster: str
@@ -194,7 +194,7 @@ class DeleteImage(RetryingAction):
 
 
 async def _can_download(pve: ProxmoxClient, host: HostName, url: str) -> bool:
-    """Whether a host can fetch from an address by itself."""
+    """Return whether a host can download from an address."""
     try:
         await pve.url_facts(host, url)
     except Unreachable as error:

@@ -1,4 +1,4 @@
-"""Schematics, told to the Image Factory."""
+"""Registers schematics with the Image Factory."""
 
 from __future__ import annotations
 
@@ -14,12 +14,12 @@ from stockman.steps.ports import Ports
 
 @record
 class RegisterSchematic(Action):
-    """Tell the factory what an image contains, once; it makes images only of what it knows."""
+    """Register a schematic; the factory only builds images of registered schematics."""
 
     kind: ClassVar[str] = "image.register"
     schematic: SchematicId
     text: str
-    """As the factory itself writes it."""
+    """The schematic in the format of the factory."""
 
     @property
     def summary(self) -> str:
@@ -44,7 +44,7 @@ class RegisterSchematic(Action):
 
 @record
 class SchematicRegistered(Gate):
-    """The factory knows a schematic that the configuration names by its id alone."""
+    """The factory knows a schematic that is configured by its id."""
 
     kind: ClassVar[str] = "image.schematic"
     schematic: SchematicId

@@ -1,4 +1,4 @@
-"""Files that clients of a cluster use: contents, and whether their certificates are still valid."""
+"""Renders the talosconfig and kubeconfig of a cluster, and renews their certificates."""
 
 from __future__ import annotations
 
@@ -52,22 +52,22 @@ class ClientFile:
     file: str
     """`talosconfig` or `kubeconfig`."""
     place: SecretRef
-    """Where it is: `private:kubeconfig`."""
+    """Its location: `private:kubeconfig`."""
     contract: str
-    """Of Talos: which roles there are, `1.13`."""
+    """Version contract of Talos, which defines the roles: `1.13`."""
     endpoints: tuple[str, ...]
-    """Of the talosconfig: addresses of controllers."""
+    """For the talosconfig: addresses of controllers."""
     nodes: tuple[str, ...]
-    """Of the talosconfig: addresses that commands act on."""
+    """For the talosconfig: default target nodes."""
     api: str
-    """Of the kubeconfig: `https://10.42.0.10:6443`."""
+    """For the kubeconfig: `https://10.42.0.10:6443`."""
 
 
 @record
 class WriteClientFile(Action, ClientFile):
-    """Write the talosconfig or the kubeconfig of the cluster, closed to others (0600).
+    """Write the talosconfig or the kubeconfig of the cluster with mode 0600.
 
-    Certificates that still serve stay, and so does everything else in the file.
+    Valid certificates and everything else in the file are kept.
     """
 
     kind: ClassVar[str] = "talos.client-file"
@@ -84,7 +84,7 @@ class WriteClientFile(Action, ClientFile):
         return not await self.lack(ports)
 
     async def lack(self, ports: Ports) -> str:
-        """Why the file cannot stay as it is; empty: it can."""
+        """Return why the file has to be written. Empty: it is up to date."""
         return await renewal_reason(self, ports)
 
     async def run(self, ports: Ports) -> None:
@@ -94,11 +94,11 @@ class WriteClientFile(Action, ClientFile):
 
 
 class _CertificateNeeded(Exception):
-    """A file cannot stay as it is."""
+    """A new certificate is needed."""
 
 
 async def renewal_reason(file: ClientFile, ports: Ports) -> str:
-    """Why a file cannot stay as it is; empty: it can."""
+    """Return why a file has to be written. Empty: it is up to date."""
     old = await _old(file, ports)
     if not old.reveal():
         return "it is not there"
@@ -111,7 +111,7 @@ async def renewal_reason(file: ClientFile, ports: Ports) -> str:
 
 
 async def render_client_file(file: ClientFile, ports: Ports) -> Secret | None:
-    """What a file becomes. None: it stays as it is."""
+    """Return the new content of a file. None: it is up to date."""
     bundle = await _bundle(ports)
     return _render_file(file, await _old(file, ports), _issuer(file, bundle, ports), makes=True)
 
@@ -154,7 +154,7 @@ def _issuer(file: ClientFile, bundle: SecretsBundle, ports: Ports) -> ClientIssu
 def _render_file(
     file: ClientFile, old: Secret, issuer: ClientIssuer, *, makes: bool
 ) -> Secret | None:
-    """The new text of the file. None: it stays as it is."""
+    """Return the new text of a file. None: it is up to date."""
     if file.file == TALOSCONFIG:
         return _talosconfig(file, old, issuer, makes=makes)
     return _kubeconfig(file, old, issuer, makes=makes)

@@ -1,4 +1,4 @@
-"""Machine configurations by reference: made where they are needed, from bundle and desired."""
+"""Applies machine configurations, which are assembled from references when needed."""
 
 from __future__ import annotations
 
@@ -39,16 +39,16 @@ from stockman.talos.records.operations import ApplyConfigurationRequest, ApplyMo
 
 _MACHINE = "machine:"
 BUNDLE = SecretRef(place="bundle:")
-"""The whole secrets bundle, as its file spells it."""
+"""The secrets bundle, in the format of its file."""
 
 
 def machine_config_ref(node: str) -> SecretRef:
-    """Where the configuration of a node is read from."""
+    """Return the reference of the configuration of a node."""
     return SecretRef(place=f"{_MACHINE}{node}")
 
 
 class MachineConfigSecrets:
-    """Secrets that know machine configurations and the bundle, and ask others for the rest."""
+    """Reads machine configurations and the bundle; other secrets are delegated."""
 
     def __init__(
         self,
@@ -63,7 +63,7 @@ class MachineConfigSecrets:
         self._others = others
 
     async def read(self, ref: SecretRef) -> Secret:
-        """The secret that stands there; `NotFound` where there is none."""
+        """Return a secret; raises `NotFound` if there is none."""
         if ref == BUNDLE:
             return bundle_text(self._bundle)
         if not ref.place.startswith(_MACHINE):
@@ -74,14 +74,14 @@ class MachineConfigSecrets:
         return self._assembly.of(self._nodes[name]).text()
 
     async def write(self, ref: SecretRef, secret: Secret) -> None:
-        """Keep a secret; configurations follow from others, and are not kept."""
+        """Store a secret; configurations are assembled and never stored."""
         await self._others.write(ref, secret)
 
 
 async def read_planned_config(
     ports: Ports, node: str, minor: str, digest: str
 ) -> tuple[Secret, ConfigurationValues]:
-    """The configuration of a node; `Refused` where it is not the one that was planned."""
+    """Return the configuration of a node; raises `Refused` if it is not the planned one."""
     text = await ports.to_secrets().read(machine_config_ref(node))
     values = configuration_values(text, minor)
     if values.digest != digest:
@@ -101,22 +101,22 @@ def _unknown_machine(name: str, known: list[str]) -> Problem:
 
 @record
 class ConfigureMachine(Action):
-    """Give a machine in maintenance its configuration, and wait until it lives by it.
+    """Configure a machine in maintenance mode, and wait until the configuration is active.
 
-    It is sent once to a machine that is the one meant, and only while that waits for it: one
-    that installs or boots is waited for.
+    The configuration is sent once, to a machine with the planned identity that is in maintenance
+    mode; while it installs or boots, the action waits.
     """
 
     kind: ClassVar[str] = "talos.configure"
     machine: TalosMachine
     minor: str
-    """Of the Talos that reads the configuration, `1.13`."""
+    """Minor version of Talos on the machine, `1.13`."""
     digest: str
-    """Of the configuration, without its secrets."""
+    """Digest of the configuration without its secrets."""
     installs: bool = False
-    """Whether it is written to a disk first, as machines are that booted from an ISO image."""
+    """Whether Talos is installed to a disk first, for machines that booted from an ISO image."""
     version: str = ""
-    """The Talos that it has to have booted, `v1.13.9`. Empty: any."""
+    """The required Talos version, `v1.13.9`. Empty: any."""
     every: float = 5.0
     patience: float = 1800.0
 
@@ -175,7 +175,7 @@ class ConfigureMachine(Action):
         return True
 
     async def _send(self, talos: TalosClient, text: Secret) -> bool:
-        """Whether the machine has the configuration, or may have it."""
+        """Send the configuration; return whether the machine has it, or may have it."""
         machine = self.machine
         flaw = await identity_difference(talos, machine)
         if flaw:
@@ -217,9 +217,9 @@ class ChangeConfiguration(Action):
     machine: TalosMachine
     minor: str
     before: str
-    """Digest of the configuration that it has."""
+    """Digest of the current configuration."""
     digest: str
-    """Digest of the one that it should have."""
+    """Digest of the desired configuration."""
 
     @property
     def summary(self) -> str:
@@ -246,7 +246,7 @@ class ChangeConfiguration(Action):
 async def read_active_config(
     ports: Ports, machine: TalosMachine, minor: str
 ) -> ConfigurationValues:
-    """The configuration that a machine lives by."""
+    """Return the active configuration of a machine."""
     configuration = await ports.to_talos().machine_configuration(machine.address)
     return configuration_values(configuration, minor)
 
@@ -254,7 +254,7 @@ async def read_active_config(
 def refuse_changed_machine(
     machine: TalosMachine, active: ConfigurationValues, desired: ConfigurationValues, before: str
 ) -> None:
-    """Stop where a machine is of another cluster, or was changed by somebody else."""
+    """Raise `Refused` if a machine belongs to another cluster or was changed since the plan."""
     if active.authority != desired.authority:
         why = "the authority of its certificates is not that of this cluster"
         raise Refused(problems.foreign_machine(machine.node, machine.address, why))
@@ -268,18 +268,18 @@ _RUNNING = "running"
 
 @record
 class RebootIntoConfiguration(Action):
-    """Stage a configuration, and boot the machine into it, once.
+    """Stage a configuration, and reboot the machine once.
 
-    The boot that it was planned in is known: a machine that has booted since is not booted again.
+    The boot id of the plan identifies the boot: a machine that has booted since is not rebooted.
     """
 
     kind: ClassVar[str] = "talos.reboot-into"
     machine: TalosMachine
     minor: str
     before: str
-    """Digest of the configuration that it has."""
+    """Digest of the current configuration."""
     digest: str
-    """Digest of the one that it should have."""
+    """Digest of the desired configuration."""
     boot_id: str
     every: float = 5.0
     patience: float = 1200.0

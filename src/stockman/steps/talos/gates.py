@@ -64,7 +64,7 @@ class MachineIdentity(Gate):
 
 @record
 class TimeInSync(Gate):
-    """The clock of a machine follows its time server."""
+    """The clock of a machine is synchronized with its time server."""
 
     kind: ClassVar[str] = "talos.time"
     machine: TalosMachine
@@ -91,7 +91,7 @@ class TimeInSync(Gate):
 
 @record
 class MachineRunning(Gate):
-    """A machine has booted, and lacks nothing but what Kubernetes without a network lacks."""
+    """A machine has booted, and only lacks what needs the pod network."""
 
     kind: ClassVar[str] = "talos.running"
     machine: TalosMachine
@@ -143,24 +143,3 @@ class ApiAddressHeld(Gate):
             return Verdict(answer=GateAnswer.GO, because=f"{holders[0]} has it")
         has = " and ".join(holders) if holders else "nobody"
         return Verdict(answer=GateAnswer.WAIT, because=f"{has} has it{why}")
-
-
-@record
-class KubernetesApiReady(Gate):
-    """The API of Kubernetes answers, and says that it is ready."""
-
-    kind: ClassVar[str] = "talos.api-answers"
-
-    @property
-    def summary(self) -> str:
-        return "the Kubernetes API answers"
-
-    async def check(self, ports: Ports) -> Verdict:
-        try:
-            readiness = await ports.to_kubernetes().readiness()
-        except READ_ERRORS as error:
-            return Verdict(answer=GateAnswer.WAIT, because=error.problem.why)
-        if not readiness.ready:
-            failed = ", ".join(readiness.failed) or "it does not say why"
-            return Verdict(answer=GateAnswer.WAIT, because=f"it is not ready: {failed}")
-        return Verdict(answer=GateAnswer.GO, because="it is ready")

@@ -62,23 +62,23 @@ class TalosMachine:
 
     @property
     def touched(self) -> str:
-        """Its identity among what actions touch."""
+        """Its identity in `Action.touches`."""
         return f"machine/{self.node}"
 
 
 @record
 class MachineProbe:
-    """How a machine answered."""
+    """The answer of a machine."""
 
     standing: MachineState
     why: str = ""
-    """What was said instead of an answer."""
+    """The error, if it did not answer."""
     version: TalosVersion | None = None
-    """None: it is not one of ours that runs."""
+    """None: it is not a running machine of this cluster."""
 
 
 async def probe_machine(talos: TalosClient, address: MachineAddress) -> MachineProbe:
-    """How a machine stands to us: asked with our certificate, and without one where that fails."""
+    """Return the state of a machine; queries it without a certificate if ours fails."""
     try:
         version = await talos.version(address)
         return MachineProbe(standing=MachineState.CONFIGURED, version=version)
@@ -97,9 +97,9 @@ async def probe_machine(talos: TalosClient, address: MachineAddress) -> MachineP
 async def probe_machine_patiently(
     talos: TalosClient, clock: Timekeeper, address: MachineAddress
 ) -> MachineProbe:
-    """The same, but for machines that seem foreign: those are looked at several times.
+    """Return the state of a machine; a machine that seems foreign is queried several times.
 
-    A machine that takes its configuration on shows another certificate for a moment.
+    While a machine applies its configuration, it shows another certificate for a moment.
     """
     look = await probe_machine(talos, address)
     for _ in range(_FOREIGN_RETRIES):
@@ -125,7 +125,7 @@ async def is_same_boot(talos: TalosClient, machine: TalosMachine, boot_id: str) 
 
 
 async def identity_difference(talos: TalosClient, machine: TalosMachine) -> str:
-    """Why a machine in maintenance is another one than is meant, as a clause. Empty: it is not."""
+    """Return how the identity of a machine in maintenance mode differs. Empty: it does not."""
     if machine.uuid is not None:
         uuid = await talos.system_uuid(machine.stranger)
         if uuid != machine.uuid:
@@ -134,7 +134,7 @@ async def identity_difference(talos: TalosClient, machine: TalosMachine) -> str:
 
 
 def missing_nic(machine: TalosMachine, links: tuple[Link, ...]) -> str:
-    """Why the cards of a machine are not those that are meant. Empty: they are."""
+    """Return how the network cards of a machine differ. Empty: they match."""
     macs = {str(link.mac).lower() for link in network_cards(links)}
     missing = [mac for mac in machine.macs if mac.lower() not in macs]
     if not missing:

@@ -71,7 +71,7 @@ FIX_START_VM = (
 def machine_absent(
     node: str, address: str, waited: float, observations: Sequence[str], fix: str
 ) -> Problem:
-    """A new machine that did not come up, with everything that was seen of it last."""
+    """Return the problem of a new machine that did not come up, with its last known state."""
     return Problem(
         code="node.absent",
         what=f"{node} did not come up within {waited:.0f} s",

@@ -1,4 +1,4 @@
-"""The end of a machine: everything that makes it a part of the cluster is wiped."""
+"""Resets machines that leave the cluster."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ _GONE = (MachineState.SILENT, MachineState.MAINTENANCE)
 
 @record
 class ResetMachine(Action):
-    """Wipe configuration and state of a machine that has left, and switch it off.
+    """Wipe the configuration and state of a machine that has left, and power it off.
 
     Other disks stay as they are. A machine that is silent needs it no more: its VM goes next.
     """

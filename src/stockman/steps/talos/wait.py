@@ -1,4 +1,4 @@
-"""Waiting for a machine, and not for ever."""
+"""Waits for machines, with a timeout."""
 
 from __future__ import annotations
 
@@ -26,11 +26,11 @@ from stockman.steps.talos.machine import (
 from stockman.talos.api.client import TalosClient
 
 _FIRST = 1.0
-"""Seconds before the second look: a machine that is quick is not waited for longer than that."""
+"""Seconds before the second probe, which is short for fast machines."""
 
 
 class MachineWait:
-    """Lets time pass between looks at a machine, soon more and more, up to a limit."""
+    """Waits between probes of a machine; the interval grows up to a limit."""
 
     def __init__(
         self, clock: Timekeeper, machine: TalosMachine, patience: float, every: float
@@ -44,11 +44,11 @@ class MachineWait:
 
     @property
     def waited(self) -> float:
-        """Seconds since the first look."""
+        """Seconds since the first probe."""
         return (self._clock.now() - self._since).total_seconds()
 
     async def longer(self, why: str) -> None:
-        """Wait for the next look; `Unreachable` once there was enough of it."""
+        """Wait before the next probe; raises `Unreachable` after the timeout."""
         if self.waited >= self._patience:
             machine = self._machine
             raise Unreachable(
@@ -59,13 +59,13 @@ class MachineWait:
 
 
 TALOS_API_PORT = 50000
-"""Where machines answer, with and without a configuration."""
+"""Port of the Talos API, also in maintenance mode."""
 _VM_RUNNING, _VM_STOPPED = "running", "stopped"
 
 
 @record
 class MachineVm:
-    """The VM that a machine runs in."""
+    """The VM of a machine."""
 
     cluster: str
     """Name of the Proxmox cluster."""
@@ -73,7 +73,7 @@ class MachineVm:
 
 
 async def is_stopped(ports: Ports, vm: MachineVm | None) -> bool:
-    """Whether Proxmox VE says that a VM is stopped; False where it says nothing."""
+    """Return whether a VM is stopped; False if that is unknown."""
     if vm is None or vm.cluster not in ports.proxmox:
         return False
     pve = ports.on(vm.cluster)
@@ -91,7 +91,7 @@ async def is_stopped(ports: Ports, vm: MachineVm | None) -> bool:
 
 @record
 class _VmReport:
-    """What Proxmox VE tells of a VM."""
+    """The state of a VM in Proxmox VE."""
 
     observations: tuple[str, ...] = ()
     may_run: bool = True
@@ -100,7 +100,7 @@ class _VmReport:
 async def machine_absence(
     ports: Ports, machine: TalosMachine, vm: MachineVm | None, look: MachineProbe, waited: float
 ) -> Refused:
-    """What a run stops with that waited long enough for a machine."""
+    """Return the error for a machine that did not come up in time."""
     seen = await _read_vm_report(ports, vm)
     observations = (_probe_text(machine, look), *seen.observations)
     fix = problems.FIX_CHECK_CONSOLE if seen.may_run else problems.FIX_START_VM
@@ -159,22 +159,22 @@ async def _agent_text(pve: ProxmoxClient, guest: GuestSummary) -> str:
 
 @record
 class AwaitMachine(Action):
-    """Wait until a machine waits for its configuration, or has one, and go on answering.
+    """Wait until a machine is in maintenance mode, or configured, and answers reliably.
 
-    Machines answer once and are gone again while their network settles: only several answers in
-    a row count.
+    Machines answer once and disappear again while their network starts: only several consecutive
+    answers count.
     """
 
     kind: ClassVar[str] = "talos.await"
     machine: TalosMachine
     looks: int = 3
-    """So many answers in a row."""
+    """Number of consecutive answers."""
     every: float = 5.0
-    """Seconds between two of them."""
+    """Seconds between two probes."""
     patience: float = 1200.0
     """Seconds."""
     vm: MachineVm | None = None
-    """Asked how it is when the machine does not come up. None: it is not ours to know."""
+    """The VM, whose state is reported if the machine does not come up. None: unknown."""
 
     @property
     def summary(self) -> str:

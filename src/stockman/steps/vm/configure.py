@@ -1,4 +1,4 @@
-"""Changing guests that are there: keys, disks, and the host that they are on."""
+"""Changes values of existing guests, and moves guests to other hosts."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from stockman.steps.vm.values import same_value
 
 @record
 class ConfigureVm(GuestAction):
-    """Give keys of a guest other values; what cannot change while it runs waits."""
+    """Change values of a guest; values that cannot change while it runs stay pending."""
 
     kind: ClassVar[str] = "vm.configure"
     values: Mapping[str, str] = field(default_factory=dict)
@@ -55,18 +55,18 @@ class ConfigureVm(GuestAction):
 
 @record
 class MoveVm(GuestAction):
-    """Let a guest run on another host, with its disks where they are not shared.
+    """Migrate a guest to another host, with its local disks.
 
     A VM goes while it runs, unless it has to be `down` for that. A container is restarted.
     """
 
     kind: ClassVar[str] = "vm.move"
-    """Where it is."""
+    """Current host."""
     target: HostName
     down: bool = False
-    """Whether it is switched off for that, and on again: devices do not go with one that runs."""
+    """Whether it is stopped for the migration, because passed-through devices cannot migrate."""
     seconds: int = 180
-    """How long it is asked to end before it is switched off."""
+    """Timeout of the shutdown before it is powered off."""
 
     @property
     def summary(self) -> str:

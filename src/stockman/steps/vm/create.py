@@ -1,4 +1,4 @@
-"""Making guests, in steps that each can be interrupted and gone on with."""
+"""Creates guests; the creation can be interrupted and resumed at any point."""
 
 from __future__ import annotations
 
@@ -22,33 +22,33 @@ from stockman.steps.vm.values import key_family
 
 _INTERVAL = 2.0
 _SLOW_TASK = ("onboot",)
-"""Keys that a guest gets once it is whole: a host that comes back does not start one before."""
+"""Keys that are set when a guest is complete: a restarted host does not start it earlier."""
 _VOLUMES = frozenset({*BUSES, "efidisk", "tpmstate", "rootfs"})
 
 
 class _VmidState(Enum):
-    """What is known of the number of a guest."""
+    """What is known about a VMID."""
 
     FREE = "free"
     OURS = "ours"
-    """It was made a moment ago, or was there."""
+    """It belongs to the planned guest."""
 
 
 @record
 class CreateVm(GuestAction):
-    """Make a guest that does not run yet, with the disks that are made together with it."""
+    """Create a stopped guest with its first disks."""
 
     kind: ClassVar[str] = "vm.create"
     values: Mapping[str, str]
-    """Its keys, in the words of Proxmox VE."""
+    """Its values in the syntax of Proxmox VE."""
     secrets: Mapping[str, SecretRef] = field(default_factory=dict)
-    """Keys whose values are secret."""
+    """Secret values by key."""
     disk: ImportedDisk | None = None
-    """The disk that it gets once it is there. None: those of its keys are all."""
+    """Disk that is imported after the creation. None: all disks are among the values."""
     unfinished: str = ""
-    """What a container says of itself until it is whole. Empty: it is whole once it is there."""
+    """Description of a container until it is complete. Empty: it is complete once it exists."""
     patience: float = 900.0
-    """Seconds for which somebody else who makes it already is waited for."""
+    """Seconds to wait for another task that creates it."""
 
     @property
     def summary(self) -> str:
@@ -93,7 +93,7 @@ class CreateVm(GuestAction):
         return {key: value for key, value in self.values.items() if key in _SLOW_TASK}
 
     async def _create_without_disk(self, ports: Ports) -> bool:
-        """Make it without what takes long. False: it was there."""
+        """Create the guest without slow tasks. Return False if it existed."""
         try:
             is_new = await self._order(ports)
         except BlankGuest as left:
@@ -105,7 +105,7 @@ class CreateVm(GuestAction):
         return await self._order(ports)
 
     async def _delete_incomplete(self, ports: Ports) -> bool:
-        """Whether what was there had to go, because a host died before it was whole."""
+        """Delete a container whose creation was interrupted; return whether there was one."""
         if not self.unfinished:
             return False
         left = await interrupted.find_incomplete_container(
@@ -140,7 +140,7 @@ class CreateVm(GuestAction):
         return True
 
     async def _leftovers(self, ports: Ports) -> tuple[str, ...]:
-        """Volumes of a guest of this number that is not there any more."""
+        """Return volumes of a deleted guest with this VMID."""
         pve = ports.on(self.vm.cluster)
         if await find_guest(ports, self.vm, self.host) is not None:
             return ()
@@ -149,7 +149,7 @@ class CreateVm(GuestAction):
 
     @property
     def _storages(self) -> tuple[Datastore, ...]:
-        """Where it gets volumes when it is made."""
+        """Storages of the volumes that are created with it."""
         volumes = (value.partition(":") for key, value in self.values.items() if _has_volume(key))
         return tuple(Datastore(name) for name, colon, _ in volumes if colon)
 
@@ -164,7 +164,7 @@ class CreateVm(GuestAction):
         return settings
 
     async def _exists_after_lock(self, ports: Ports) -> bool:
-        """Whether it is there once nobody works on it any more."""
+        """Return whether the guest exists, after waiting until it is unlocked."""
         begun = ports.clock.now()
         while True:
             try:

@@ -1,4 +1,4 @@
-"""What deleting any guest has in common: it is the one that is meant, and nobody protects it."""
+"""Deletes guests, after checks of their identity and protection."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stockman.steps.vm.power import STOPPED, wait_for_status
 
 @record
 class GuestDeletion(GuestAction):
-    """Delete a guest; done when no guest has its number."""
+    """Delete a guest; done if its VMID is free."""
 
     async def done(self, ports: Ports) -> bool:
         return await find_guest(ports, self.vm, self.host) is None
@@ -40,7 +40,7 @@ class GuestDeletion(GuestAction):
 
     @abstractmethod
     async def prepare(self, ports: Ports, seen: LocatedGuest) -> None:
-        """Make it one that can be deleted; `Refused` where too much would be lost."""
+        """Prepare the guest for deletion; raises `Refused` if data would be lost."""
 
 
 _OWNED_SLOTS = ("scsi0", "efidisk0", "tpmstate0", "rootfs")
@@ -48,11 +48,11 @@ _OWNED_SLOTS = ("scsi0", "efidisk0", "tpmstate0", "rootfs")
 
 @record
 class DestroyVm(GuestDeletion):
-    """Switch a guest off and delete it with its system disk."""
+    """Power off a guest and delete it with its system disk."""
 
     kind: ClassVar[str] = "vm.destroy"
     scratch: tuple[str, ...] = ()
-    """Data disks, by serial number, that die with it."""
+    """Serial numbers of data disks that are deleted with it."""
 
     @property
     def summary(self) -> str:
@@ -77,7 +77,7 @@ class DestroyVm(GuestDeletion):
 
 
 def disks_lost_with(config: VmConfig, vmid: Vmid, scratch: tuple[str, ...]) -> Iterator[str]:
-    """Data disks that Proxmox VE would delete together with a guest."""
+    """Return data disks that Proxmox VE would delete with a guest."""
     for slot, drive in drives(config).items():
         volume = drive.volume
         if slot in _OWNED_SLOTS or drive.is_cdrom or volume is None or volume.owner != vmid:

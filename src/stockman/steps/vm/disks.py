@@ -87,7 +87,7 @@ class AttachDisk(GuestAction):
         await pve.wait_task(await pve.update_vm(seen.at, change))
 
     async def _find_or_create_volume(self, ports: Ports, at: GuestRef) -> str:
-        """The volume that outlives the VM: the one that is there, or a new one."""
+        """Return the volume that is kept when the VM is deleted: an existing or a new one."""
         pve = ports.on(self.vm.cluster)
         for volume in await pve.volumes(at.host, self.storage, vmid=KEEPER):
             if volume.id.rsplit("/", 1)[-1].rsplit(":", 1)[-1] == self.volume:
@@ -103,7 +103,7 @@ class AttachDisk(GuestAction):
 
 @record
 class DetachDisk(GuestAction):
-    """Take a data disk from a VM; what is on it stays."""
+    """Detach a data disk from a VM; its content is kept."""
 
     kind: ClassVar[str] = "vm.detach-disk"
     name: str
@@ -126,9 +126,9 @@ class DetachDisk(GuestAction):
 async def recover_keeper_disk(
     ports: Ports, vm: GuestIdentity, seen: LocatedGuest, slot: str
 ) -> LocatedGuest:
-    """A VM with the disk that a host wrote down for it and did not live to give it.
+    """Return a VM after applying a pending disk, which a failed host did not attach.
 
-    The next change takes everything over that waits.
+    Any change of the configuration applies pending changes.
     """
     pve = ports.on(vm.cluster)
     waiting = await pve.vm_pending(seen.at) if vm.kind == "qemu" else ()
@@ -139,7 +139,7 @@ async def recover_keeper_disk(
 
 
 def drives(config: VmConfig) -> dict[str, Drive]:
-    """The disks and CD drives of a VM by slot; those that cannot be read are left out."""
+    """Return the disks and CD drives of a VM by slot, without those that cannot be parsed."""
     by_slot: dict[str, Drive] = {}
     for key, value in config.values.items():
         bus = key.rstrip("0123456789")
@@ -153,7 +153,7 @@ def drives(config: VmConfig) -> dict[str, Drive]:
 
 
 def disk_slot(config: VmConfig, name: str) -> str | None:
-    """Where the disk of a name is plugged in. None: it is not."""
+    """Return the slot of a disk by its name. None: it is not attached."""
     for slot, drive in drives(config).items():
         if drive.options.get("serial") == name:
             return slot
@@ -161,7 +161,7 @@ def disk_slot(config: VmConfig, name: str) -> str | None:
 
 
 def disk_size(config: VmConfig, slot: str) -> int:
-    """Bytes of a disk; 0 where it is not known."""
+    """Return the size of a disk in bytes. 0: unknown."""
     if slot not in config:
         return 0
     try:
@@ -175,15 +175,15 @@ _FAMILY = "mp"
 
 @record
 class AttachMount(GuestAction):
-    """Give a container a volume at a path where it has none."""
+    """Add a mount point to a container, unless its path is in use."""
 
     kind: ClassVar[str] = "vm.attach-mount"
     path: str
-    """Where it is seen inside of the container."""
+    """Path in the container."""
     slot: str
-    """The key that it gets, `mp0`."""
+    """The key of the mount point, `mp0`."""
     value: str
-    """`local-zfs:100,mp=/media`: a new volume of so many GiB, or one that is there."""
+    """`local-zfs:100,mp=/media`: a new volume with its size in GiB, or an existing one."""
 
     @property
     def summary(self) -> str:
@@ -204,7 +204,7 @@ class AttachMount(GuestAction):
 
 
 def mounts_by_path(config: VmConfig) -> dict[str, str]:
-    """Slots of mounts by their path; those that cannot be read are left out."""
+    """Return the slots of mount points by path, without those that cannot be parsed."""
     slots: dict[str, str] = {}
     for key, value in config.values.items():
         if key_family(key) != _FAMILY or key == _FAMILY:

@@ -1,4 +1,4 @@
-"""What has to hold on the side of Proxmox VE before something is done there."""
+"""Preconditions of changes in Proxmox VE."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _GIB = 1 << 30
 
 @record
 class ProxmoxQuorum(Gate):
-    """More than half of the hosts are together."""
+    """The Proxmox cluster has quorum."""
 
     kind: ClassVar[str] = "proxmox.quorum"
     cluster: str
@@ -38,7 +38,7 @@ class ProxmoxQuorum(Gate):
 
 @record
 class HostOnline(Gate):
-    """A host is there."""
+    """A host is online."""
 
     kind: ClassVar[str] = "proxmox.host"
     cluster: str
@@ -62,7 +62,7 @@ class HostOnline(Gate):
 
 @record
 class StorageSpace(Gate):
-    """A storage has room on a host."""
+    """A storage has enough free space on a host."""
 
     kind: ClassVar[str] = "proxmox.space"
     cluster: str
@@ -90,13 +90,13 @@ class StorageSpace(Gate):
 
 @record
 class VmidFreeOrOwned(Gate):
-    """A number is free, or has the guest that is meant."""
+    """A VMID is free, or belongs to the planned guest."""
 
     kind: ClassVar[str] = "proxmox.vmid"
     vm: GuestIdentity
     host: HostName
     storage: Datastore | None = None
-    """Where no volume may have a number that is free. None: none is looked for."""
+    """Storage that must not contain volumes of a free VMID. None: not checked."""
 
     @property
     def summary(self) -> str:
@@ -127,25 +127,25 @@ class VmidFreeOrOwned(Gate):
         return Verdict(answer=GateAnswer.STOP, because=problem.why, fix=problem.fix)
 
     async def _find_guest(self, ports: Ports) -> LocatedGuest | None:
-        """The guest; a number that is free is known to be so from one answer."""
+        """Return the guest; one call is enough if the VMID is free."""
         if await ports.on(self.vm.cluster).is_vmid_free(self.vm.vmid):
             return None
         return await find_guest(ports, self.vm, self.host)
 
     async def _leftovers(self, ports: Ports, host: HostName) -> tuple[Volume, ...]:
-        """Volumes with the number; where no guest has it, a new one would take them for its own."""
+        """Return volumes with the VMID; a new guest would take over those of a deleted one."""
         storages = (self.storage,) if self.storage is not None else ()
         return await guest_volumes(ports.on(self.vm.cluster), self.vm, host, storages)
 
     async def _check_blank_guest(self, ports: Ports, seen: LocatedGuest) -> Verdict:
-        """Go on where root unlocked what a host left, unless somebody may need a volume of it."""
+        """Open for an unlocked blank guest, which is recreated, unless volumes may hold data."""
         if left := volumes_worth_keeping(await self._leftovers(ports, seen.at.host)):
             return self._stop_for_leftovers(left)
         because = f"nothing is in {self.vm.vmid} on {seen.at.host}: making it was cut off"
         return Verdict(answer=GateAnswer.GO, because=because)
 
     async def _check_lock(self, ports: Ports, why: str) -> Verdict:
-        """Wait while somebody makes it; what a host that died left half made stays so."""
+        """Wait while a task creates the guest; the lock of a failed host does not go away."""
         if await is_being_created(ports.on(self.vm.cluster), self.vm, self.host):
             return Verdict(answer=GateAnswer.WAIT, because=why)
         return Verdict(

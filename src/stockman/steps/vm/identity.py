@@ -1,4 +1,4 @@
-"""Which guest is meant: number, name and UUID together, and the guest that has them."""
+"""Identities of guests (VMID, name and UUID), and finding a guest by its identity."""
 
 from __future__ import annotations
 
@@ -19,9 +19,9 @@ _UNFINISHED = ("create", "clone", "import")
 
 
 class BlankGuest(Refused):
-    """A guest without a single key: a host died while it made one, and root unlocked what it left.
+    """A guest without any value: its host failed during creation, and root has unlocked it.
 
-    Proxmox VE writes everything into a new guest at once, so that there is nothing in it yet.
+    Proxmox VE writes all values of a new guest at once, so such a guest is empty.
     """
 
     def __init__(self, problem: Problem, seen: LocatedGuest) -> None:
@@ -31,19 +31,19 @@ class BlankGuest(Refused):
 
 @record
 class GuestIdentity:
-    """A guest by everything that has to be right about it before it is touched."""
+    """The identity of a guest, which must match before the guest is changed."""
 
     cluster: str
     """Name of the Proxmox cluster."""
     vmid: Vmid
     name: str
     uuid: UUID | None = None
-    """SMBIOS UUID. None: a container, which has none; its name and mark have to do."""
+    """SMBIOS UUID. None: a container, which has none and is identified by name and mark."""
     kind: GuestKind = "qemu"
 
     @property
     def touched(self) -> str:
-        """How plans name it."""
+        """Its identity in `Action.touches`."""
         return f"vm/{self.cluster}/{self.vmid}"
 
     @property
@@ -53,14 +53,14 @@ class GuestIdentity:
 
 @record
 class LocatedGuest:
-    """The guest itself, where it is now."""
+    """A guest and its current host."""
 
     at: GuestRef
     config: VmConfig
 
     @property
     def lock(self) -> str:
-        """Empty: nobody works on it."""
+        """Empty: it is not locked."""
         return self.config.get("lock")
 
 
@@ -78,11 +78,10 @@ class GuestAction(RetryingAction):
 
 
 async def find_guest(ports: Ports, vm: GuestIdentity, host: HostName) -> LocatedGuest | None:
-    """The guest, looked for on its host first. None: no guest has the number.
+    """Find a guest, on its expected host first. None: the VMID is free.
 
-    `Refused` where another guest has it, or one that the token may not see, `LeftBlank` where it
-    says nothing at all; `Locked` while somebody makes it, because it has neither name nor UUID
-    before it is finished.
+    Raises `Refused` if another guest has the VMID, or one that the token cannot see; `BlankGuest`
+    if it has no values; `Locked` during its creation, because it has no name and UUID until then.
     """
     pve = ports.on(vm.cluster)
     seen = await _find_on_host(pve, vm, host)
@@ -111,7 +110,7 @@ async def find_guest(ports: Ports, vm: GuestIdentity, host: HostName) -> Located
 
 
 async def require_guest(ports: Ports, vm: GuestIdentity, host: HostName) -> LocatedGuest:
-    """The guest; `Refused` where there is none any more."""
+    """Return the guest; raises `Refused` if it does not exist any more."""
     seen = await find_guest(ports, vm, host)
     if seen is None:
         raise Refused(problems.guest_missing(vm.vmid, vm.name, host))
@@ -119,17 +118,17 @@ async def require_guest(ports: Ports, vm: GuestIdentity, host: HostName) -> Loca
 
 
 def is_unfinished(config: VmConfig) -> bool:
-    """Whether somebody makes it right now, so that it has neither name nor UUID yet."""
+    """Return whether a guest is being created, so that it has no name and UUID yet."""
     return config.get("lock") in _UNFINISHED and not config.name
 
 
 def is_blank(config: VmConfig) -> bool:
-    """Whether nothing was ever written into it."""
+    """Return whether a guest has no values at all."""
     return not config.values and not config.waiting
 
 
 def is_same_guest(vm: GuestIdentity, seen: LocatedGuest) -> bool:
-    """Whether a guest is the one that is meant."""
+    """Return whether a guest has the given identity."""
     return (vm.kind, vm.name, vm.uuid) == (
         seen.at.kind,
         seen.config.name,

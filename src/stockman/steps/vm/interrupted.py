@@ -1,8 +1,8 @@
-"""What a host that died left of a guest while it made it: who can unlock it, and how it goes away.
+"""Guests whose host failed during their creation: detection and deletion.
 
-Proxmox VE keeps a new guest under a lock until everything is written into it in one go. No token
-can take that lock away, nor does a host that starts again: root has to. What is left then says
-nothing at all, and may have volumes that nothing refers to.
+Proxmox VE keeps a new guest locked until all of its values are written at once. Neither a token nor
+a restart of the host removes that lock, only root can. The unlocked guest has no values, and may
+have volumes that it does not refer to.
 """
 
 from __future__ import annotations
@@ -23,12 +23,12 @@ from stockman.steps.vm.power import STOPPED
 from stockman.steps.vm.values import same_value
 
 _EMPTY_VOLUME_SIZE = 4 << 20
-"""Bytes of the largest volume of firmware, TPM or cloud-init; nobody keeps data in one."""
+"""Maximum bytes of a firmware, TPM or cloud-init volume, which contains no user data."""
 _GUEST_CONTENTS = ("images", "rootdir")
 
 
 async def is_being_created(pve: ProxmoxClient, vm: GuestIdentity, host: HostName) -> bool:
-    """Whether a task of a host works on a guest, or the last one that did may still."""
+    """Return whether a task of a host is working on a guest."""
     tasks = await pve.past_tasks(host)
     return any(task.subject == str(vm.vmid) and task.ended is None for task in tasks)
 
@@ -36,7 +36,7 @@ async def is_being_created(pve: ProxmoxClient, vm: GuestIdentity, host: HostName
 async def guest_volumes(
     pve: ProxmoxClient, vm: GuestIdentity, host: HostName, storages: Iterable[Datastore]
 ) -> tuple[Volume, ...]:
-    """Volumes that carry the number of a guest; a storage that a host does not have has none."""
+    """Return volumes with the VMID of a guest; storages that the host does not have are skipped."""
     volumes: list[Volume] = []
     for storage in dict.fromkeys(storages):
         try:
@@ -52,7 +52,7 @@ async def guest_volumes(
 
 
 def volumes_worth_keeping(volumes: Iterable[Volume]) -> tuple[str, ...]:
-    """Volumes that may hold what somebody needs."""
+    """Return the ids of volumes that may contain data."""
     return tuple(
         volume.id for volume in volumes if volume.size is None or volume.size > _EMPTY_VOLUME_SIZE
     )
@@ -61,9 +61,9 @@ def volumes_worth_keeping(volumes: Iterable[Volume]) -> tuple[str, ...]:
 async def delete_blank_guest(
     ports: Ports, vm: GuestIdentity, seen: LocatedGuest, storages: Iterable[Datastore]
 ) -> None:
-    """Remove a guest in which nothing is, with what was made for it.
+    """Delete a blank guest with the volumes that were created for it.
 
-    Its volumes go first: as long as it is there, whoever goes on knows whose they are.
+    Volumes are deleted first: while the guest exists, a resumed run knows that they belong to it.
     """
     pve = ports.on(vm.cluster)
     volumes = await guest_volumes(pve, vm, seen.at.host, storages)
@@ -78,21 +78,21 @@ async def delete_blank_guest(
 
 MARKER = "description"
 _MAKING = "vzcreate"
-"""How Proxmox VE calls the task."""
+"""Kind of the task in Proxmox VE."""
 _TASKS = 500
 
 
 def has_marker(config: VmConfig, text: str) -> bool:
-    """Whether this is what a guest says of itself."""
+    """Return whether the description of a guest is the given text."""
     return same_value(MARKER, text, config.values.get(MARKER))
 
 
 async def find_incomplete_container(
     ports: Ports, vm: GuestIdentity, host: HostName, mark: str, patience: float
 ) -> LocatedGuest | None:
-    """A container that nobody makes any more and that is not whole. None: it is whole, or gone.
+    """Return a container whose creation was interrupted. None: it is complete or does not exist.
 
-    `Refused` where it runs, or somebody worked on it afterwards: then it may hold what is needed.
+    Raises `Refused` if it runs or was changed afterwards, because it may contain data then.
     """
     pve = ports.on(vm.cluster)
     seen = await find_guest(ports, vm, host)
@@ -112,7 +112,7 @@ async def find_incomplete_container(
 
 
 async def delete_incomplete_container(ports: Ports, vm: GuestIdentity, seen: LocatedGuest) -> None:
-    """Delete a container that is not whole, with its volumes; it never ran."""
+    """Delete an incomplete container, which never ran, with its volumes."""
     pve = ports.on(vm.cluster)
     await ports.permit()
     await pve.wait_task(await pve.delete_vm(seen.at, purge=False))
@@ -121,7 +121,7 @@ async def delete_incomplete_container(ports: Ports, vm: GuestIdentity, seen: Loc
 async def mark_complete(
     ports: Ports, vm: GuestIdentity, host: HostName, values: Mapping[str, str]
 ) -> None:
-    """Let a container that is whole say so."""
+    """Mark a container as complete."""
     seen = await require_guest(ports, vm, host)
     current = seen.config.values
     lacking = {
@@ -137,7 +137,7 @@ async def mark_complete(
 
 
 async def _last_task(pve: ProxmoxClient, vm: GuestIdentity, host: HostName) -> TaskSummary | None:
-    """What a host did last about a guest. None: it does not know any more."""
+    """Return the last task of a host for a guest. None: unknown."""
     tasks = await pve.past_tasks(host, _TASKS)
     return next((task for task in tasks if task.subject == str(vm.vmid)), None)
 

@@ -1,4 +1,4 @@
-"""Pools, high availability and mappings: what stands around guests."""
+"""Pools and high availability (HA) of guests."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ from stockman.steps.vm.identity import GuestAction, GuestIdentity, require_guest
 
 NODE_AFFINITY = "node-affinity"
 HA_COMMENT = "made by stockman"
-"""Comment of what stockman made, and may delete again."""
+"""Comment of objects that stockman created and may delete."""
 
 
 @record
 class CreatePool(RetryingAction):
-    """Make a pool of guests."""
+    """Create a pool."""
 
     kind: ClassVar[str] = "vm.make-pool"
     cluster: str
@@ -70,7 +70,7 @@ class AddToPool(GuestAction):
 
 @record
 class EnableHa(RetryingAction):
-    """Let high availability look after a guest."""
+    """Put a guest under HA management."""
 
     kind: ClassVar[str] = "vm.ha"
     vm: GuestIdentity
@@ -79,7 +79,7 @@ class EnableHa(RetryingAction):
     max_restart: int
     max_relocate: int
     group: str = ""
-    """Of Proxmox VE 8. Empty: none, or a rule says it."""
+    """Group of Proxmox VE 8. Empty: none, or a rule is used."""
 
     @property
     def summary(self) -> str:
@@ -112,7 +112,7 @@ class EnableHa(RetryingAction):
             )
 
     def is_true_of(self, resource: HaResource) -> bool:
-        """Whether a guest is looked after in this way."""
+        """Return whether the HA settings of a guest match."""
         same = (resource.state, resource.max_restart, resource.max_relocate, resource.group)
         return same == (self.state, self.max_restart, self.max_relocate, self.group)
 
@@ -123,7 +123,7 @@ class EnableHa(RetryingAction):
 
 @record
 class DisableHa(RetryingAction):
-    """Let high availability look after a guest no longer."""
+    """Remove a guest from HA management."""
 
     kind: ClassVar[str] = "vm.no-ha"
     vm: GuestIdentity
@@ -149,7 +149,7 @@ class DisableHa(RetryingAction):
 
 @record
 class CreateHaGroup(RetryingAction):
-    """Make a group of hosts, which Proxmox VE 8 has."""
+    """Create an HA group of hosts (Proxmox VE 8)."""
 
     kind: ClassVar[str] = "vm.ha-group"
     cluster: str
@@ -175,13 +175,13 @@ class CreateHaGroup(RetryingAction):
 
 @record
 class AddToHaRule(RetryingAction):
-    """Put guests under a rule on hosts, which Proxmox VE 9 has instead of groups."""
+    """Add guests to an HA rule, which replaces groups in Proxmox VE 9."""
 
     kind: ClassVar[str] = "vm.ha-rule"
     cluster: str
     rule: str
     hosts: tuple[HostName, ...]
-    """Of a rule that is not there yet."""
+    """Hosts of a new rule."""
     resources: tuple[str, ...]
     """`vm:1030`."""
 
@@ -220,13 +220,13 @@ async def _find_rule(pve: ProxmoxClient, name: str) -> HaRule | None:
 
 
 def ha_id(vm: GuestIdentity) -> str:
-    """How high availability names a guest."""
+    """Return the HA id of a guest."""
     return f"{'vm' if vm.kind == 'qemu' else 'ct'}:{vm.vmid}"
 
 
 @record
 class RemoveFromHaRule(RetryingAction):
-    """Take guests out of a rule, and delete it when it was made for them and nobody is left."""
+    """Remove guests from an HA rule, and delete the rule if no guest is left."""
 
     kind: ClassVar[str] = "vm.leave-ha-rule"
     cluster: str
@@ -263,7 +263,7 @@ class RemoveFromHaRule(RetryingAction):
 
 @record
 class DeleteHaGroup(RetryingAction):
-    """Delete a group of hosts that stockman made, unless guests are in it."""
+    """Delete an HA group that stockman created, unless it contains guests."""
 
     kind: ClassVar[str] = "vm.drop-ha-group"
     cluster: str
@@ -299,7 +299,7 @@ class DeleteHaGroup(RetryingAction):
 
 @record
 class DeletePool(RetryingAction):
-    """Delete a pool that stockman made, unless something is in it."""
+    """Delete a pool that stockman created, unless it has members."""
 
     kind: ClassVar[str] = "vm.drop-pool"
     cluster: str

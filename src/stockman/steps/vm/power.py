@@ -1,4 +1,4 @@
-"""Guests, switched on, off and on again."""
+"""Starts, stops and restarts guests."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ _SECONDS = 120.0
 
 @record
 class GuestPower:
-    """A guest, and how it runs."""
+    """A guest and its power state."""
 
     guest: LocatedGuest
     now: VmStatus
@@ -35,11 +35,11 @@ class GuestPower:
 
 @record
 class StartVm(GuestAction):
-    """Switch a guest on."""
+    """Start a guest."""
 
     kind: ClassVar[str] = "vm.start"
     afterwards: Mapping[str, str] = field(default_factory=dict)
-    """Keys that it gets once it runs."""
+    """Values that are set after the start."""
 
     @property
     def summary(self) -> str:
@@ -77,11 +77,11 @@ class StartVm(GuestAction):
 
 @record
 class StopVm(GuestAction):
-    """Ask a guest to end, and switch it off where it does not."""
+    """Shut down a guest, and power it off after a timeout."""
 
     kind: ClassVar[str] = "vm.stop"
     seconds: int = 180
-    """How long it is asked before it is switched off."""
+    """Timeout of the shutdown."""
 
     @property
     def summary(self) -> str:
@@ -102,11 +102,11 @@ class StopVm(GuestAction):
 
 @record
 class RestartVm(GuestAction):
-    """Switch a guest off and on, so that what waits for that becomes true."""
+    """Restart a guest, so that pending values become effective."""
 
     kind: ClassVar[str] = "vm.restart"
     keys: tuple[str, ...]
-    """Keys whose values wait."""
+    """Keys with pending values."""
     seconds: int = 180
 
     @property
@@ -139,8 +139,8 @@ class RestartVm(GuestAction):
         await wait_for_status(ports, self.vm, self.host, RUNNING)
 
     async def _reboot(self, ports: Ports, at: GuestRef) -> None:
-        """A reboot, as switching it off tells high availability to keep it off; a guest that does
-        not care about that is switched off all the same."""
+        """Reboot a guest, because HA would keep it off after a shutdown; power it off if it does
+        not react."""
         pve = ports.on(self.vm.cluster)
         try:
             task = await pve.reboot_vm(at, seconds=self.seconds)
@@ -154,12 +154,12 @@ class RestartVm(GuestAction):
 
 
 async def guest_status(ports: Ports, vm: GuestIdentity, host: HostName) -> str:
-    """How a guest runs, asked from its host and not from the list, which lags behind."""
+    """Return the status of a guest from its host, because the list of guests is outdated."""
     return (await guest_power(ports, vm, host)).now.status
 
 
 async def guest_power(ports: Ports, vm: GuestIdentity, host: HostName) -> GuestPower:
-    """A guest, and how it runs; both are asked at once where it is expected."""
+    """Return a guest and its power state, with parallel calls to its expected host."""
     pve = ports.on(vm.cluster)
     expected = GuestRef(host=host, vmid=vm.vmid, kind=vm.kind)
     guest, now = await asyncio.gather(require_guest(ports, vm, host), _status_at(pve, expected))
@@ -169,7 +169,7 @@ async def guest_power(ports: Ports, vm: GuestIdentity, host: HostName) -> GuestP
 
 
 async def _status_at(pve: ProxmoxClient, at: GuestRef) -> VmStatus | None:
-    """None: it is not there."""
+    """Return the status of a guest. None: it is not on this host."""
     try:
         return await pve.vm_status(at)
     except NotFound:
@@ -177,7 +177,7 @@ async def _status_at(pve: ProxmoxClient, at: GuestRef) -> VmStatus | None:
 
 
 async def wait_for_status(ports: Ports, vm: GuestIdentity, host: HostName, *expected: str) -> None:
-    """Return once a guest is in one of these states, or has had time to be."""
+    """Wait until a guest is in one of these states, or until a timeout."""
     begun = ports.clock.now()
     while await guest_status(ports, vm, host) not in expected:
         # High availability does what it was asked for some time later.

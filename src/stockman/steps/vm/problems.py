@@ -1,4 +1,4 @@
-"""What stops work on guests."""
+"""Problems of actions on guests."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ def guest_not_visible(cluster: str, vmid: Vmid, name: str) -> Problem:
 
 
 def unlock_commands(kind: GuestKind, vmid: Vmid, host: str) -> str:
-    """What root does on a host so that making a guest can begin anew."""
+    """Return the commands with which root makes the creation of a guest possible again."""
     if kind == "qemu":
         return f"run `qm unlock {vmid}` as root on {host}"
     # Its root was being unpacked, and is too large to be taken for something that nobody needs.

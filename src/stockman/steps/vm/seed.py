@@ -1,4 +1,4 @@
-"""ISO images that tell a Talos machine its network at first boot, where keys of the VM cannot.
+"""ISO images with the network configuration of Talos machines, if values of the VM do not suffice.
 
 They hold no secret: the machine configuration comes over the API of the machine.
 """
@@ -21,23 +21,23 @@ from stockman.steps.vm.identity import GuestIdentity, find_guest
 from stockman.talos.nocloud.iso_format import nocloud_image
 
 _MOMENT = datetime(2020, 1, 1, tzinfo=UTC)
-"""In every image, so that the same files make the same image."""
+"""Time stamp in every image, so that equal files give equal images."""
 EMPTY_DRIVE = "none,media=cdrom"
 
 
 def seed_prefix(node: str) -> str:
-    """How the names of a node's images begin."""
+    """Return the prefix of the image names of a node."""
     return f"stockman-{node}-"
 
 
 def seed_name(node: str, files: Mapping[str, str]) -> str:
-    """The name of an image: another one for other files."""
+    """Return the name of an image, derived from its files."""
     return f"{seed_prefix(node)}{digest(dict(files))[:12]}.iso"
 
 
 @record
 class UploadSeed(RetryingAction):
-    """Put the image of one node into a storage."""
+    """Upload the image of a node to a storage."""
 
     kind: ClassVar[str] = "vm.put-seed"
     cluster: str
@@ -47,7 +47,7 @@ class UploadSeed(RetryingAction):
     files: Mapping[str, str]
     """`meta-data` and `network-config`."""
     because: str
-    """What the keys of a VM cannot say."""
+    """Why values of the VM do not suffice."""
 
     @property
     def summary(self) -> str:
@@ -84,7 +84,7 @@ class UploadSeed(RetryingAction):
 
 @record
 class RemoveSeed(RetryingAction):
-    """Take the image out of its drive and delete it; the machine has its configuration by now."""
+    """Eject and delete the image of a machine that has its configuration."""
 
     kind: ClassVar[str] = "vm.remove-seed"
     vm: GuestIdentity

@@ -1,8 +1,7 @@
-"""The disk that a VM boots from: copied from an image, which takes long, and made large enough.
+"""Imports the system disk of a VM from an image, which is slow, and grows it.
 
-Proxmox VE keeps a VM locked while it is created, and what a host that dies leaves locked only root
-can unlock. A VM that exists is not locked while a disk is copied into it, so that the copying can
-be interrupted at any moment and begun anew.
+Proxmox VE locks a VM during its creation, and only root can unlock it if its host fails. An
+existing VM is not locked while a disk is imported, so the import can be interrupted and repeated.
 """
 
 from __future__ import annotations
@@ -22,47 +21,47 @@ from stockman.steps.vm.power import STOPPED, wait_for_status
 from stockman.steps.vm.values import key_family, same_value
 
 _LOCK_TIMEOUT = 900.0
-"""Seconds for a copy."""
+"""Timeout of an import in seconds."""
 _STARTED_BEFORE = ("parent", "vmstate", "template")
-"""Keys of a VM that was used already: it has snapshots, was hibernated, or is a template."""
+"""Keys of a VM that was in use: it has snapshots, was hibernated, or is a template."""
 
 
 @record
 class ImportedDisk:
-    """A disk that is a copy of an image."""
+    """A disk that is imported from an image."""
 
     slot: str
-    """Where it is plugged in, `scsi0`."""
+    """Its slot, `scsi0`."""
     storage: Datastore
     source: str
-    """The image, or a disk of another VM."""
+    """Volume of the image, or of a disk of another VM."""
     options: str = ""
     """Further options, `discard=on,ssd=1`."""
     gib: int = 0
-    """What it grows to. 0: it stays as large as its image."""
+    """Desired size. 0: the size of the image."""
 
     @property
     def value(self) -> str:
-        """What Proxmox VE is asked for."""
+        """The value for Proxmox VE."""
         return imported_disk(self.storage, self.source, self.options)
 
     def is_in(self, config: VmConfig) -> bool:
-        """Whether a VM has it, as large as it should be."""
+        """Return whether a VM has the disk with its desired size."""
         return self.slot in config and disk_size(config, self.slot) >= self.gib * GIB
 
 
 @record
 class CreationState:
-    """How far a VM is, and what it still gets."""
+    """The progress of a creation."""
 
     disk: ImportedDisk
     late: Mapping[str, str]
-    """Keys that it gets together with its disk."""
+    """Values that are set together with the disk."""
     is_new: bool
-    """Whether nobody can have tried before, as it was made a moment ago."""
+    """Whether this run created the VM, so there is no earlier attempt."""
 
     def missing(self, config: VmConfig) -> dict[str, str]:
-        """What a VM does not have yet; how large its disk is does not matter here."""
+        """Return the values that a VM still lacks, regardless of the size of its disk."""
         desired = {} if self.disk.slot in config else {self.disk.slot: self.disk.value}
         late = self.late.items()
         return desired | {
@@ -71,7 +70,7 @@ class CreationState:
 
 
 def has_no_disk(config: VmConfig) -> bool:
-    """Whether a VM has no disk at all: whoever made it did not come to the end."""
+    """Return whether a VM has no disk: its creation was interrupted."""
     has_disk = any(
         key_family(slot) == "unused" or (key_family(slot) in BUSES and not drive.is_cdrom)
         for slot, drive in drives(config).items()
@@ -82,7 +81,7 @@ def has_no_disk(config: VmConfig) -> bool:
 async def import_system_disk(
     ports: Ports, vm: GuestIdentity, host: HostName, creation: CreationState
 ) -> None:
-    """Give a VM its disk, and go on where somebody stopped who tried before."""
+    """Import the disk of a VM, and continue an earlier attempt."""
     disk = creation.disk
     seen = await require_guest(ports, vm, host)
     if not creation.is_new:
@@ -107,7 +106,7 @@ async def _change(
     creation: CreationState,
     values: dict[str, str],
 ) -> None:
-    """Change a VM, unless it was changed: orders for what it was before are refused then."""
+    """Update a VM, unless it was changed concurrently."""
     pve = ports.on(vm.cluster)
     await ports.permit()
     try:
@@ -127,7 +126,7 @@ async def _change(
 async def _grow_new_copy(
     ports: Ports, vm: GuestIdentity, seen: LocatedGuest, disk: ImportedDisk
 ) -> None:
-    """Make a copy larger that was made a moment ago; one of a large image is large enough."""
+    """Grow a new disk; the disk of a large image may be large enough."""
     if not disk.gib:
         return
     try:
@@ -145,7 +144,7 @@ async def _grow(ports: Ports, vm: GuestIdentity, seen: LocatedGuest, disk: Impor
 
 
 async def _power_off(ports: Ports, vm: GuestIdentity, seen: LocatedGuest) -> None:
-    """Switch a VM off that somebody switched on before it had a disk: it does nothing."""
+    """Power off a VM that was started before it had a disk."""
     pve = ports.on(vm.cluster)
     if has_no_disk(seen.config) and (await pve.vm_status(seen.at)).status != STOPPED:
         await pve.wait_task(await pve.stop_vm(seen.at))
@@ -155,10 +154,10 @@ async def _power_off(ports: Ports, vm: GuestIdentity, seen: LocatedGuest) -> Non
 async def _delete_stale_copies(
     ports: Ports, vm: GuestIdentity, seen: LocatedGuest, disk: ImportedDisk
 ) -> None:
-    """Delete copies that nobody lived to finish.
+    """Delete copies of interrupted imports.
 
-    They are the VM's own: no volume had its number before it was made (`VmidOurs`), it never ran,
-    and it refers to none of them. Nobody is still at work on one either, as its disk is there.
+    They belong to the VM: no volume had its VMID before its creation (`VmidFreeOrOwned`), it never
+    ran, and it does not refer to them. No import is still running, because the VM has its disk.
     """
     pve = ports.on(vm.cluster)
     if (await pve.vm_status(seen.at)).status != STOPPED:
@@ -173,5 +172,5 @@ async def _delete_stale_copies(
 
 
 def is_image_of(volume: Volume, vm: GuestIdentity) -> bool:
-    """Whether a volume carries the number of a VM."""
+    """Return whether a volume is a disk with the VMID of a VM."""
     return volume.content == "images" and volume.vmid == vm.vmid

@@ -1,4 +1,4 @@
-"""Templates: VMs that others are made from."""
+"""Templates, from which VMs are created."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from stockman.steps.vm.identity import GuestAction, LocatedGuest, require_guest
 
 @record
 class ConvertToTemplate(GuestAction):
-    """Make a VM that never ran a template."""
+    """Convert a VM that never ran to a template."""
 
     kind: ClassVar[str] = "vm.make-template"
 
@@ -68,18 +68,18 @@ class DeleteTemplate(GuestDeletion):
 
 
 def is_template(config: VmConfig) -> bool:
-    """Whether a VM is a template already."""
+    """Return whether a VM is a template."""
     return parse_flag(config.get("template", "0"))
 
 
 def disk_storages(config: VmConfig) -> tuple[Datastore, ...]:
-    """Storages that have disks of a VM, each once."""
+    """Return the storages of the disks of a VM, each once."""
     volumes = (drive.volume for drive in drives(config).values() if not drive.is_cdrom)
     return tuple(dict.fromkeys(volume.storage for volume in volumes if volume is not None))
 
 
 def find_linked_clones(volumes: Iterable[Volume], template: Vmid) -> Iterator[str]:
-    """Disks that hold only what differs from a disk of the template."""
+    """Return linked clones of the disks of a template."""
     # Some storages say so in the name of the volume, others only in its parent.
     base = f"base-{template}-"
     for volume in volumes:

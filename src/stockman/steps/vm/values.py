@@ -1,4 +1,4 @@
-"""Whether two values of a guest's key mean the same, however they are spelled."""
+"""Compares values of guests, regardless of their notation."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ _DEFAULTS = {
     "swap": "512",
     "vga": "std",
 }
-"""What holds where a key is not set."""
+"""Defaults of Proxmox VE for keys that are not set."""
 _BARE_KEYS = {"cpu": "cputype", "machine": "type", "vga": "type", "unprivileged": ""}
 _DEFAULT_DELAYS = {"up": "0", "down": "180"}
 _FLAGS = frozenset({"numa", "onboot", "protection", "unprivileged"})
@@ -39,7 +39,7 @@ _NUMBERED = re.compile(r"([a-z]+)\d+")
 
 
 def same_value(key: str, desired: str, observed: str | None) -> bool:
-    """Whether the value that is wanted is there already. None: the key is not set."""
+    """Return whether a key has its desired value. None: the key is not set."""
     current = _DEFAULTS.get(key) if observed is None else observed
     if current is None:
         return not desired
@@ -83,7 +83,7 @@ def _same(key: str, desired: str, observed: str) -> bool:
 
 
 def key_family(key: str) -> str:
-    """`net` of `net0`; a key without a number is its own."""
+    """Return `net` for `net0`; a key without a number is its own family."""
     numbered = _NUMBERED.fullmatch(key)
     return numbered[1] if numbered is not None else key
 
@@ -101,7 +101,7 @@ def _delays(text: str) -> dict[str, str]:
 
 
 def _nic(text: str) -> object:
-    """What counts of a card; containers write theirs without a model."""
+    """Return the relevant settings of a network card; those of containers have no model."""
     values = parse_properties(text, default="model")
     if "hwaddr" in values:
         values["hwaddr"] = values["hwaddr"].lower()

@@ -228,25 +228,6 @@ async def names_that_lead_elsewhere_are_not_sent(
         assert caught.value.problem.code == "kubernetes.rejected"
 
 
-async def the_scale_of_a_workload_is_set(kubernetes: KubernetesClient, stage: Stage) -> None:
-    labels = {"app": "web"}
-    template = {"metadata": {"labels": labels}, "spec": pod(stage, "web")["spec"]}
-    await kubernetes.create(
-        DEPLOYMENTS,
-        {
-            "metadata": {"name": "web", "namespace": stage.namespace},
-            "spec": {"replicas": 2, "selector": {"matchLabels": labels}, "template": template},
-        },
-    )
-    ref = ObjectRef(kind=DEPLOYMENTS, name="web", namespace=stage.namespace)
-    before = await kubernetes.scale(ref)
-    assert (before.desired, before.current) == (2, 0)
-    assert (await kubernetes.set_scale(ref, 0)).desired == 0
-    assert part(await kubernetes.get(ref), "spec")["replicas"] == 0
-    with pytest.raises(Invalid):
-        await kubernetes.set_scale(ref, -1)
-
-
 async def kinds_are_known_by_discovery(kubernetes: KubernetesClient, stage: Stage) -> None:
     assert await kubernetes.find_kind("apps/v1", "Deployment") == DEPLOYMENTS
     assert await kubernetes.find_kind("v1", "Namespace") == NAMESPACES
