@@ -42,11 +42,11 @@ def test_folding_leaves_the_sum_as_it_is(size: int) -> None:
 @given(st.lists(st.binary(max_size=3_000), max_size=8))
 @example([b"a", b"", b"bc", b"defg"])
 def test_pieces_have_the_sum_of_the_whole(pieces: list[bytes]) -> None:
-    found = Crc32c()
+    crc32c = Crc32c()
     for piece in pieces:
-        found.update(piece)
+        crc32c.update(piece)
 
-    assert found.value == bit_by_bit(b"".join(pieces))
+    assert crc32c.value == bit_by_bit(b"".join(pieces))
 
 
 @pytest.mark.parametrize("size", [(1 << 17) - 1, 1 << 17, (1 << 17) + 5, 400_000])

@@ -78,8 +78,8 @@ def test_a_copy_without_a_check_sum_is_read_unchecked() -> None:
 
 
 def test_a_changed_byte_is_noticed_by_the_check_sum_alone() -> None:
-    place = FILE.index(b"https://10.42.0.11")
-    changed = FILE[:place] + b"H" + FILE[place + 1 :]
+    index = FILE.index(b"https://10.42.0.11")
+    changed = FILE[:index] + b"H" + FILE[index + 1 :]
 
     with pytest.raises(WrongChecksum) as caught:
         verify_checksum(changed)

@@ -29,10 +29,10 @@ def request(method: Method, *path: str) -> Request:
 
 
 def answered(
-    asked: Request, code: int, message: str, reason: str = "", **details: object
+    request: Request, code: int, message: str, reason: str = "", **details: object
 ) -> Problem:
     body = {"kind": "Status", "message": message, "reason": reason, "details": details}
-    return reply_error(asked, Reply(status=code, body=json.dumps(body).encode())).problem
+    return reply_error(request, Reply(status=code, body=json.dumps(body).encode())).problem
 
 
 def caught(act: Callable[[], object]) -> Problem:

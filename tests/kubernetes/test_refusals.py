@@ -108,8 +108,8 @@ def test_a_budget_is_an_answer_and_overload_is_none() -> None:
     causes = [{"reason": "DisruptionBudget", "message": why}]
     details = {"causes": causes, "retryAfterSeconds": 10}
     answer = reply(429, "Cannot evict pod", reason="TooManyRequests", details=details)
-    found = asyncio.run(told(answer).evict("web", "web-1"))
-    assert found == EvictionBlocked(budget="web", why=why, retry_after=10)
+    evict = asyncio.run(told(answer).evict("web", "web-1"))
+    assert evict == EvictionBlocked(budget="web", why=why, retry_after=10)
 
     with pytest.raises(Busy) as caught:
         asyncio.run(told(reply(429, "later", {"retry-after": "1"})).evict("web", "web-1"))

@@ -140,9 +140,9 @@ def test_pages_that_are_no_longer_kept_are_read_at_once() -> None:
     gone_page = {"message": "the continue parameter is too old", "reason": "Expired", "code": 410}
     wire = ScriptedWire(page, _refused(gone_page), listed(9))
 
-    found = asyncio.run(KubernetesClient(wire, StandingClock()).objects(CONFIG_MAPS))
+    objects = asyncio.run(KubernetesClient(wire, StandingClock()).objects(CONFIG_MAPS))
 
-    assert (found.items, found.version) == ((), "9")
+    assert (objects.items, objects.version) == ((), "9")
     assert [(query.get("limit"), query.get("continue")) for query in wire.queries()] == [
         ("500", None),
         ("500", "more"),

@@ -28,10 +28,10 @@ NOW = datetime(2026, 11, 16, 12, 0, tzinfo=UTC)
     ],
 )
 def test_the_next_moment(schedule: str, expected: str) -> None:
-    found = parse_schedule(schedule).next_after(NOW, UTC)
+    next_after = parse_schedule(schedule).next_after(NOW, UTC)
 
-    assert found is not None
-    assert f"{found:%Y-%m-%dT%H:%M}" == expected
+    assert next_after is not None
+    assert f"{next_after:%Y-%m-%dT%H:%M}" == expected
 
 
 def test_a_schedule_of_days_that_never_come_has_no_next_moment() -> None:
@@ -39,18 +39,18 @@ def test_a_schedule_of_days_that_never_come_has_no_next_moment() -> None:
 
 
 def test_moments_are_those_of_the_clock_where_it_is() -> None:
-    found = parse_schedule("0 3 * * *").next_after(NOW, BERLIN)
+    next_after = parse_schedule("0 3 * * *").next_after(NOW, BERLIN)
 
-    assert found == datetime(2026, 11, 17, 2, 0, tzinfo=UTC)
+    assert next_after == datetime(2026, 11, 17, 2, 0, tzinfo=UTC)
 
 
 def test_a_moment_that_the_clocks_jump_over_comes_as_much_later() -> None:
     evening = datetime(2027, 3, 27, 20, 0, tzinfo=UTC)
 
-    found = parse_schedule("30 2 * * *").next_after(evening, BERLIN)
+    next_after = parse_schedule("30 2 * * *").next_after(evening, BERLIN)
 
-    assert found == datetime(2027, 3, 28, 1, 30, tzinfo=UTC)
-    assert f"{found.astimezone(BERLIN):%H:%M}" == "03:30"
+    assert next_after == datetime(2027, 3, 28, 1, 30, tzinfo=UTC)
+    assert f"{next_after.astimezone(BERLIN):%H:%M}" == "03:30"
 
 
 def test_the_latest_moment_is_one_that_was_not_long_ago() -> None:

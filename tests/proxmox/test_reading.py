@@ -72,9 +72,9 @@ def test_a_guest_of_which_little_is_known_yet_is_unknown() -> None:
 def test_rows_of_other_kinds_are_passed_over() -> None:
     rows = [{"type": "sdn", "id": "sdn/a"}, {"type": "pool", "id": "/pool/x", "pool": "x"}]
 
-    found = answered(rows, lambda pve: pve.resources())
+    answer = answered(rows, lambda pve: pve.resources())
 
-    assert (found.hosts, found.guests, found.storages) == ((), (), ())
+    assert (answer.hosts, answer.guests, answer.storages) == ((), (), ())
 
 
 def test_the_time_of_a_host_is_read() -> None:
@@ -93,17 +93,17 @@ def test_a_device_without_a_group_has_none() -> None:
     device = {"id": "0000:01:00.0", "class": "0x030000", "vendor": "0x10de", "device": "0x2204"}
     rows = [{**device, "iommugroup": -1}, {**device, "iommugroup": 15, "mdev": 1}]
 
-    found = answered(rows, lambda pve: pve.pci_devices(HOST))
+    answer = answered(rows, lambda pve: pve.pci_devices(HOST))
 
-    assert [(one.iommu_group, one.has_mediated) for one in found] == [(None, False), (15, True)]
+    assert [(one.iommu_group, one.has_mediated) for one in answer] == [(None, False), (15, True)]
 
 
 def test_certificates_are_read_as_they_are() -> None:
     row = {"filename": "pve-root-ca.pem", "fingerprint": "AB:CD", "pem": "-----BEGIN", "san": []}
 
-    (found,) = answered([row], lambda pve: pve.host_certificates(HOST))
+    (answer,) = answered([row], lambda pve: pve.host_certificates(HOST))
 
-    assert (found.filename, found.fingerprint, found.pem) == (
+    assert (answer.filename, answer.fingerprint, answer.pem) == (
         "pve-root-ca.pem",
         "AB:CD",
         "-----BEGIN",
@@ -141,11 +141,11 @@ def test_whether_a_vm_can_move_is_told_with_reasons() -> None:
         "local_resources": ["hostpci0"],
     }
 
-    found = answered(data, lambda pve: pve.check_migration(AT))
+    answer = answered(data, lambda pve: pve.check_migration(AT))
 
-    assert found.refused == {"pve3": "unavailable storages: tank"}
-    assert (found.running, found.allowed) == (True, ("pve2",))
-    assert (found.local_disks, found.local_resources) == (
+    assert answer.refused == {"pve3": "unavailable storages: tank"}
+    assert (answer.running, answer.allowed) == (True, ("pve2",))
+    assert (answer.local_disks, answer.local_resources) == (
         ("local-zfs:vm-100-disk-0",),
         ("hostpci0",),
     )

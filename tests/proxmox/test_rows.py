@@ -40,9 +40,9 @@ def test_yes_comes_in_any_form(value: object) -> None:
 
 @pytest.mark.parametrize("value", ["a,b", "a;b", "a b", ["a", "b"]])
 def test_lists_come_in_any_form(value: object) -> None:
-    found = read_record(Thing, {"name": "x", "tags": value, "content": value})
+    record = read_record(Thing, {"name": "x", "tags": value, "content": value})
 
-    assert (found.tags, found.content) == (("a", "b"), frozenset({"a", "b"}))
+    assert (record.tags, record.content) == (("a", "b"), frozenset({"a", "b"}))
 
 
 def test_unknown_fields_are_ignored_and_null_is_nothing() -> None:

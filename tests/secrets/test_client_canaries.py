@@ -45,12 +45,12 @@ def values() -> dict[str, str]:
     return found
 
 
-def client_keys(place: Path) -> dict[str, str]:
+def client_keys(directory: Path) -> dict[str, str]:
     """The keys that were made, as the files hold them."""
     return {
         f"{name} {number}": line.split()[-1]
         for name in ("kubeconfig", "talos/clusterconfig/talosconfig")
-        for number, line in enumerate((place / name).read_text().splitlines())
+        for number, line in enumerate((directory / name).read_text().splitlines())
         if "key" in line.partition(":")[0]
     }
 
@@ -58,7 +58,7 @@ def client_keys(place: Path) -> dict[str, str]:
 class Meadow(NamedTuple):
     """A workspace in which every secret has leaked, and all commands were run."""
 
-    place: Path
+    directory: Path
     runs: dict[str, Ran]
 
 
@@ -78,7 +78,7 @@ def meadow(tmp_path_factory: pytest.TempPathFactory) -> Meadow:
 
 
 def test_no_command_shows_a_key_unless_it_is_asked_to(meadow: Meadow) -> None:
-    hidden = values() | client_keys(meadow.place)
+    hidden = values() | client_keys(meadow.directory)
 
     shown = [
         (command, name)
@@ -94,8 +94,8 @@ def test_no_command_shows_a_key_unless_it_is_asked_to(meadow: Meadow) -> None:
 
 
 def test_keys_of_clients_are_in_their_own_files_only(meadow: Meadow) -> None:
-    keys = client_keys(meadow.place)
-    top = meadow.place.parent
+    keys = client_keys(meadow.directory)
+    top = meadow.directory.parent
 
     found = {
         str(path.relative_to(top))
@@ -108,7 +108,10 @@ def test_keys_of_clients_are_in_their_own_files_only(meadow: Meadow) -> None:
 
 
 def test_every_file_with_a_key_is_for_its_owner_only(meadow: Meadow) -> None:
-    written = [meadow.place / "kubeconfig", meadow.place / "talos/clusterconfig/talosconfig"]
-    written += [meadow.place.parent / "theirs" / name for name in ("config", "kube")]
+    written = [
+        meadow.directory / "kubeconfig",
+        meadow.directory / "talos/clusterconfig/talosconfig",
+    ]
+    written += [meadow.directory.parent / "theirs" / name for name in ("config", "kube")]
 
     assert [path.stat().st_mode & 0o777 for path in written] == [0o600] * 4

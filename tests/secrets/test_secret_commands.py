@@ -36,40 +36,44 @@ Spoil = Callable[[Path], object]
 
 
 def replaced(name: str, old: str, new: str) -> Spoil:
-    def spoil(place: Path) -> None:
-        text = (place / name).read_text()
+    def spoil(directory: Path) -> None:
+        text = (directory / name).read_text()
         assert old in text
-        (place / name).write_text(text.replace(old, new))
+        (directory / name).write_text(text.replace(old, new))
 
     return spoil
 
 
-def reordered(place: Path) -> None:
-    lines = (place / SECRET).read_text().splitlines(keepends=True)
+def reordered(directory: Path) -> None:
+    lines = (directory / SECRET).read_text().splitlines(keepends=True)
     lines[1], lines[2] = lines[2], lines[1]
-    (place / SECRET).write_text("".join(lines))
+    (directory / SECRET).write_text("".join(lines))
 
 
 FAILURES: dict[str, Spoil] = {
-    "nothing": lambda place: None,
-    "truncated": lambda place: (place / SECRET).write_bytes((place / SECRET).read_bytes()[:300]),
+    "nothing": lambda directory: None,
+    "truncated": lambda directory: (directory / SECRET).write_bytes(
+        (directory / SECRET).read_bytes()[:300]
+    ),
     "re-ordered": reordered,
     "wrong MAC": replaced(SECRET, "mac: ENC[AES256_GCM,data:", "mac: ENC[AES256_GCM,data:AAAA"),
-    "wrong recipient": lambda place: (place / "age.key").write_text(f"{OTHER.text.reveal()}\n"),
-    "no key": lambda place: (place / "age.key").unlink(),
-    "broken key": lambda place: (place / "age.key").write_text(f"{KEY[:-1]}\n"),
-    "open key": lambda place: (place / "age.key").chmod(0o666),
-    "in the clear": lambda place: (place / SECRET).write_text(PLAIN),
+    "wrong recipient": lambda directory: (directory / "age.key").write_text(
+        f"{OTHER.text.reveal()}\n"
+    ),
+    "no key": lambda directory: (directory / "age.key").unlink(),
+    "broken key": lambda directory: (directory / "age.key").write_text(f"{KEY[:-1]}\n"),
+    "open key": lambda directory: (directory / "age.key").chmod(0o666),
+    "in the clear": lambda directory: (directory / SECRET).write_text(PLAIN),
     "CRLF": replaced(SECRET, "\n", "\r\n"),
     "duplicate keys": replaced(SECRET, "sops:\n", "stringData: {}\nsops:\n"),
-    "broken rules": lambda place: (place / ".sops.yaml").write_text("creation_rules: {\n"),
-    "broken lock": lambda place: (place / LOCK).write_text("<<<<<<<\n"),
-    "a directory": lambda place: (place / BUNDLE).mkdir(parents=True),
+    "broken rules": lambda directory: (directory / ".sops.yaml").write_text("creation_rules: {\n"),
+    "broken lock": lambda directory: (directory / LOCK).write_text("<<<<<<<\n"),
+    "a directory": lambda directory: (directory / BUNDLE).mkdir(parents=True),
 }
 
 
 @pytest.fixture
-def place(tmp_path: Path) -> Path:
+def directory(tmp_path: Path) -> Path:
     directory = tmp_path / "in"
     store_in(directory).write(SECRET, PLAIN.encode())
     (directory / "age.key").write_text(f"# public key: {OWNER.recipient}\n{KEY}\n")
@@ -77,16 +81,16 @@ def place(tmp_path: Path) -> Path:
     return directory
 
 
-def run(place: Path, arguments: tuple[str, ...]) -> Ran:
+def run(directory: Path, arguments: tuple[str, ...]) -> Ran:
     return ran_inside(
         "-C",
-        str(place),
+        str(directory),
         "secrets",
         *arguments,
         "--debug",
         "-vv",
         typed=f"{CANARY}-given",
-        HOME=str(place.parent),
+        HOME=str(directory.parent),
         EDITOR=f"sed -i s/{CANARY}-user:/{CANARY}-edited/",
     )
 
@@ -100,35 +104,35 @@ def files_with(root: Path, text: str) -> set[str]:
 
 
 @pytest.mark.parametrize("failure", FAILURES)
-def test_no_failure_shows_a_value_or_leaves_it_on_a_disk(place: Path, failure: str) -> None:
-    FAILURES[failure](place)
-    clear = files_with(place, CANARY)
+def test_no_failure_shows_a_value_or_leaves_it_on_a_disk(directory: Path, failure: str) -> None:
+    FAILURES[failure](directory)
+    clear = files_with(directory, CANARY)
 
-    runs = {name: run(place, arguments) for name, arguments in COMMANDS.items()}
+    runs = {name: run(directory, arguments) for name, arguments in COMMANDS.items()}
 
     shown = {name: done.out + done.err for name, done in runs.items()}
     assert [name for name, text in shown.items() if CANARY in text] == []
     assert [name for name, text in shown.items() if KEY[:-1] in text] == []
     assert [name for name, text in shown.items() if "internal.bug" in text] == []
-    assert files_with(place, CANARY) <= clear
-    assert files_with(place, KEY[:-1]) <= {"age.key"}
+    assert files_with(directory, CANARY) <= clear
+    assert files_with(directory, KEY[:-1]) <= {"age.key"}
     assert not list(Path("/dev/shm").glob(f"stockman-edit-*/{Path(SECRET).name}"))
 
 
-def test_no_value_is_on_a_command_line_while_an_editor_runs(place: Path) -> None:
-    seen = place.parent / "seen"
-    script = place.parent / "editor"
+def test_no_value_is_on_a_command_line_while_an_editor_runs(directory: Path) -> None:
+    seen = directory.parent / "seen"
+    script = directory.parent / "editor"
     script.write_text(f"#!/bin/sh\ntr '\\0' ' ' < /proc/$PPID/cmdline > {seen}\nenv >> {seen}\n")
     script.chmod(0o755)
 
     done = ran(
         "-C",
-        str(place),
+        str(directory),
         "secrets",
         "edit",
         SECRET,
         program=REAL,
-        HOME=str(place.parent),
+        HOME=str(directory.parent),
         EDITOR=str(script),
     )
 
@@ -151,17 +155,17 @@ def test_init_and_create_leave_no_part_of_the_bundle_in_the_clear(tmp_path: Path
         assert files_with(tmp_path, value) == set()
 
 
-def test_a_key_command_is_never_quoted(place: Path) -> None:
-    (place / "age.key").unlink()
+def test_a_key_command_is_never_quoted(directory: Path) -> None:
+    (directory / "age.key").unlink()
 
     done = ran(
         "-C",
-        str(place),
+        str(directory),
         "secrets",
         "rotate",
         "--debug",
         program=REAL,
-        HOME=str(place.parent),
+        HOME=str(directory.parent),
         SOPS_AGE_KEY_CMD=f"sh -c 'echo {CANARY}; echo {CANARY} >&2'",
     )
 
@@ -170,11 +174,11 @@ def test_a_key_command_is_never_quoted(place: Path) -> None:
     assert CANARY not in done.out + done.err
 
 
-def test_git_sees_ciphertext_only(place: Path) -> None:
+def test_git_sees_ciphertext_only(directory: Path) -> None:
     for command in (["init"], ["add", "."]):
-        subprocess.run(["git", *command], cwd=place, check=True, capture_output=True)
-    before = files_with(place, CANARY)
+        subprocess.run(["git", *command], cwd=directory, check=True, capture_output=True)
+    before = files_with(directory, CANARY)
 
-    run(place, COMMANDS["set"])
+    run(directory, COMMANDS["set"])
 
-    assert files_with(place, CANARY) == before == set()
+    assert files_with(directory, CANARY) == before == set()

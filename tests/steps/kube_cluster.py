@@ -92,11 +92,11 @@ def network() -> dict[str, Any]:
 
 def two_nodes() -> Installing:
     """Two nodes with a network of daemons, and a deployment of two pods."""
-    found = Installing("n1", "n2")
-    found.made("/apis/apps/v1/namespaces/kube-system/daemonsets", network())
+    cluster = Installing("n1", "n2")
+    cluster.made("/apis/apps/v1/namespaces/kube-system/daemonsets", network())
     for name in ("n1", "n2"):
-        found.ask("DELETE", f"/api/v1/namespaces/kube-system/pods/net-{name}")
-    found.settle()
-    found.made("/apis/apps/v1/namespaces/default/deployments", web(2))
-    found.settle()
-    return found
+        cluster.ask("DELETE", f"/api/v1/namespaces/kube-system/pods/net-{name}")
+    cluster.settle()
+    cluster.made("/apis/apps/v1/namespaces/default/deployments", web(2))
+    cluster.settle()
+    return cluster

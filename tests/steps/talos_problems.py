@@ -24,13 +24,13 @@ _UUIDS = (
 
 
 def no_node() -> Problem:
-    found = scene("single")
+    cluster = scene("single")
     with pytest.raises(StockmanError) as caught:
-        asyncio.run(found.ports.to_secrets().read(machine_config_ref("cp-9")))
+        asyncio.run(cluster.ports.to_secrets().read(machine_config_ref("cp-9")))
     return caught.value.problem
 
 
-def warned(problem: Problem) -> Problem:
+def as_warning(problem: Problem) -> Problem:
     return replace(problem, severity=Severity.WARNING)
 
 
@@ -53,7 +53,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         problems.FIX_CHECK_CONSOLE,
     ),
     "node.late": lambda: problems.machine_timeout(NODE, ADDRESS, 1200.0, _SILENT),
-    "node.unknown": lambda: warned(problems.machine_unreachable(NODE, ADDRESS, _SILENT)),
+    "node.unknown": lambda: as_warning(problems.machine_unreachable(NODE, ADDRESS, _SILENT)),
     "node.upgrade": lambda: problems.version_mismatch(NODE, "Talos", "v1.13.9", "v1.14.1"),
     "node.image": lambda: problems.image_too_old(NODE, ADDRESS, "v1.13.9", "v1.14.1"),
     "node.renamed": lambda: problems.hostname_mismatch("cp-new", ADDRESS, NODE),
@@ -65,5 +65,5 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "node.no-node": no_node,
     "etcd.split": lambda: problems.split_etcd(("cp-1", "cp-2")),
     "etcd.member-lives": lambda: problems.member_still_running(_MEMBER, NODE),
-    "etcd.unknown-member": lambda: warned(problems.unknown_etcd_member(_MEMBER, "cp-7")),
+    "etcd.unknown-member": lambda: as_warning(problems.unknown_etcd_member(_MEMBER, "cp-7")),
 }

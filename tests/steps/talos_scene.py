@@ -106,12 +106,12 @@ class Watched:
     def __getattr__(self, name: str) -> Callable[..., Awaitable[object]]:
         method = getattr(self._talos, name)
 
-        async def watched(*given: object, **named: object) -> object:
+        async def watched(*arguments: object, **options: object) -> object:
             self.made.append(name)
             number = len(self.made)
             if number == self.dies_before:
                 raise Killed
-            answer = await method(*given, **named)
+            answer = await method(*arguments, **options)
             if number == self.dies_after:
                 raise Killed
             return answer
@@ -175,11 +175,11 @@ class Scene:
         return self.world.talos.machine(*self.staged.machines[name])
 
     def target(self, name: str) -> TalosMachine:
-        return next(talos_machine(one) for one in self.desired.nodes if one.name == name)
+        return next(talos_machine(node) for node in self.desired.nodes if node.name == name)
 
     @property
     def controllers(self) -> tuple[TalosMachine, ...]:
-        return tuple(talos_machine(one) for one in self.wish().controllers)
+        return tuple(talos_machine(controller) for controller in self.wish().controllers)
 
     def start(self, names: Iterable[str] = ()) -> None:
         """Switch VMs on, all of them where none are named, and let them boot."""
@@ -201,8 +201,8 @@ class Scene:
             SecretRef(place="private:talosconfig"),
             SecretRef(place="private:kubeconfig"),
         )
-        given: dict[str, object] = {"client_files": files, **more}
-        return DesiredTalos(desired=self.desired, configurations=texts, **given)  # type: ignore[arg-type]  # fields by name
+        values: dict[str, object] = {"client_files": files, **more}
+        return DesiredTalos(desired=self.desired, configurations=texts, **values)  # type: ignore[arg-type]  # fields by name
 
     def observe(
         self, wish: DesiredTalos | None = None, network: Network | None = None
@@ -214,42 +214,42 @@ class Scene:
         return told(observe_talos(look, self.ports, network))
 
     def plan(self, **more: object) -> tuple[Step, ...]:
-        wish = self.wish(**more)
-        observed = self.observe(wish)
-        return talos_steps(wish, observed, plan_talos_changes(wish, observed))
+        desired = self.wish(**more)
+        observed = self.observe(desired)
+        return talos_steps(desired, observed, plan_talos_changes(desired, observed))
 
     def changes(self, **more: object) -> tuple[TalosChange, ...]:
-        wish = self.wish(**more)
-        return plan_talos_changes(wish, self.observe(wish))
+        desired = self.wish(**more)
+        return plan_talos_changes(desired, self.observe(desired))
 
     def refusals(self, **more: object) -> dict[str, list[str]]:
         """Problems by code, and where each is."""
-        wish = self.wish(**more)
-        found: dict[str, list[str]] = {}
-        for one in find_refusals(wish, self.observe(wish)):
-            found.setdefault(one.code, []).append(str(one.where))
-        return found
+        desired = self.wish(**more)
+        by_node: dict[str, list[str]] = {}
+        for refusal in find_refusals(desired, self.observe(desired)):
+            by_node.setdefault(refusal.code, []).append(str(refusal.where))
+        return by_node
 
     def carry_out(self, planned: Iterable[Step]) -> None:
         """All steps, one after the other."""
         waiting, finished = list(planned), set[str]()
         while waiting:
-            ready = next(one for one in waiting if not set(one.needs) - finished)
+            ready = next(step for step in waiting if not set(step.needs) - finished)
             waiting.remove(ready)
-            told(carried_out(ready, self.ports))
+            told(carry_out_step(ready, self.ports))
             finished.add(ready.id)
 
 
-async def carried_out(step: Step, ports: Ports) -> bool:
+async def carry_out_step(step: Step, ports: Ports) -> bool:
     """Look, act, look again; False: it was done already."""
     if not step.action.always_gated and await step.action.done(ports):
         return False
     for gate in step.gates:
-        await passed(gate, ports)
-    return await performed(step.action, ports)
+        await check_gate(gate, ports)
+    return await perform_action(step.action, ports)
 
 
-async def passed(gate: Gate, ports: Ports) -> Verdict:
+async def check_gate(gate: Gate, ports: Ports) -> Verdict:
     """What a gate says once it does not want to be asked again."""
     waited = 0.0
     while True:
@@ -262,7 +262,7 @@ async def passed(gate: Gate, ports: Ports) -> Verdict:
         waited += 10.0
 
 
-async def performed(action: Action, ports: Ports) -> bool:
+async def perform_action(action: Action, ports: Ports) -> bool:
     """Look, act, look again; False: it was done already."""
     if await action.done(ports):
         return False
@@ -280,7 +280,7 @@ def told(story: Coroutine[object, object, T]) -> T:
 def _made(preset: str, version: str, up: bool) -> tuple[bytes, Staged]:
     known = "three-node" if preset == MIXED else preset
     world = preset_world(PresetOptions(known, NETWORK))
-    wanted = Staging(
+    staging = Staging(
         preset=known,
         network=NETWORK,
         talos_version=version,
@@ -291,7 +291,7 @@ def _made(preset: str, version: str, up: bool) -> tuple[bytes, Staged]:
     texts = render_preset(known, network=NETWORK, answers=answers)
     if preset == MIXED:
         texts["nodes.yaml"] = _one_controller(texts["nodes.yaml"])
-    found = stage_files(world, texts, wanted)
+    found = stage_files(world, texts, staging)
     if up:
         bring_up(world, found)
     return world_file(world.state), found
@@ -311,10 +311,10 @@ def scene(preset: str = "three-node", version: str = "1.13.9", *, up: bool = Fal
 
 def copied(of: Scene) -> Scene:
     """Another world in the same state."""
-    made = Scene(World(read_world(world_file(of.world.state))), of.staged)
-    made.places.texts = dict(of.places.texts)
-    made.wants(of.desired)
-    return made
+    cluster = Scene(World(read_world(world_file(of.world.state))), of.staged)
+    cluster.places.texts = dict(of.places.texts)
+    cluster.wants(of.desired)
+    return cluster
 
 
 def killed(of: Scene, action: Action) -> Iterator[Scene]:
@@ -322,15 +322,15 @@ def killed(of: Scene, action: Action) -> Iterator[Scene]:
 
     Of reads that are repeated before something is written only the first counts.
     """
-    whole = copied(of)
-    told(performed(action, whole.ports))
-    for number in (0, *_turns(whole.watched.made)):
-        made = copied(of)
-        made.watched.dies_after = number
-        made.watched.dies_before = int(number == 0)
+    cluster = copied(of)
+    told(perform_action(action, cluster.ports))
+    for number in (0, *_turns(cluster.watched.made)):
+        running = copied(of)
+        running.watched.dies_after = number
+        running.watched.dies_before = int(number == 0)
         with suppress(Killed, ExceptionGroup):
-            told(performed(action, made.ports))
-        yield made
+            told(perform_action(action, running.ports))
+        yield running
 
 
 def _turns(calls: list[str]) -> Iterator[int]:

@@ -57,18 +57,18 @@ def running() -> tuple[Installing, Ports]:
     return cluster, ports
 
 
-def checked(ports: Ports) -> Verdict:
+def check_gate_of(ports: Ports) -> Verdict:
     return asyncio.run(GATE.check(ports))
 
 
 def test_a_secret_with_the_old_token_is_waited_for() -> None:
     _cluster, ports = running()
 
-    found = checked(ports)
+    verdict = check_gate_of(ports)
 
-    assert found.answer is GateAnswer.WAIT
-    assert "has another token" in found.because
-    assert "canary" not in found.because
+    assert verdict.answer is GateAnswer.WAIT
+    assert "has another token" in verdict.because
+    assert "canary" not in verdict.because
 
 
 def test_pods_that_began_before_the_secret_was_written_are_waited_for() -> None:
@@ -76,10 +76,10 @@ def test_pods_that_began_before_the_secret_was_written_are_waited_for() -> None:
     cluster.advance(60)
     put(ports, "csi@pve!csi-2")
 
-    found = checked(ports)
+    verdict = check_gate_of(ports)
 
-    assert found.answer is GateAnswer.WAIT
-    assert found.because.startswith("0 of 1 pods began after Secret csi-config was written at")
+    assert verdict.answer is GateAnswer.WAIT
+    assert verdict.because.startswith("0 of 1 pods began after Secret csi-config was written at")
 
 
 def test_pods_that_began_later_use_the_new_token() -> None:
@@ -92,11 +92,11 @@ def test_pods_that_began_later_use_the_new_token() -> None:
         cluster.ask("DELETE", f"/api/v1/namespaces/default/pods/{name}")
     cluster.settle()
 
-    found = checked(ports)
+    verdict = check_gate_of(ports)
 
-    assert found.answer is GateAnswer.GO
-    assert found.because == "1 of 1 pods began after Secret csi-config was written"
+    assert verdict.answer is GateAnswer.GO
+    assert verdict.because == "1 of 1 pods began after Secret csi-config was written"
 
 
 def test_where_there_is_no_secret_nobody_reads_it() -> None:
-    assert checked(ports_of(Installing("n1"))).answer is GateAnswer.GO
+    assert check_gate_of(ports_of(Installing("n1"))).answer is GateAnswer.GO

@@ -9,7 +9,7 @@ from stockman.steps.access.delivery import RestartReaders, SecretDelivered
 from stockman.steps.base import GateAnswer
 from stockman.steps.ports import Ports
 from tests.steps.kube_cluster import ports_of
-from tests.steps.test_access_delivered import checked, put, running
+from tests.steps.test_access_delivered import check_gate_of, put, running
 
 RESTART = RestartReaders(
     namespace="default",
@@ -23,7 +23,7 @@ HERE = SecretDelivered(
 )
 
 
-def renewed() -> tuple[Installing, Ports]:
+def renew_token() -> tuple[Installing, Ports]:
     """A cluster whose Secret was written after its pod began."""
     cluster, ports = running()
     cluster.advance(60)
@@ -33,12 +33,12 @@ def renewed() -> tuple[Installing, Ports]:
 
 
 def names(cluster: Installing) -> list[str]:
-    found = cluster.ask("GET", "/api/v1/namespaces/default/pods")["items"]
-    return [one["metadata"]["name"] for one in found]
+    pods = cluster.ask("GET", "/api/v1/namespaces/default/pods")["items"]
+    return [pod["metadata"]["name"] for pod in pods]
 
 
 def test_a_pod_that_began_before_is_replaced_and_the_token_is_delivered() -> None:
-    cluster, ports = renewed()
+    cluster, ports = renew_token()
     before = names(cluster)
 
     assert not asyncio.run(RESTART.done(ports))
@@ -46,11 +46,11 @@ def test_a_pod_that_began_before_is_replaced_and_the_token_is_delivered() -> Non
 
     assert asyncio.run(RESTART.done(ports))
     assert names(cluster) != before
-    assert checked(ports).answer is GateAnswer.GO
+    assert check_gate_of(ports).answer is GateAnswer.GO
 
 
 def test_pods_that_began_later_are_left_alone() -> None:
-    cluster, ports = renewed()
+    cluster, ports = renew_token()
     asyncio.run(RESTART.run(ports))
     before = names(cluster)
 

@@ -29,7 +29,7 @@ from tests.steps.talos_scene import (
     Scene,
     copied,
     killed,
-    performed,
+    perform_action,
     scene,
     told,
 )
@@ -53,8 +53,10 @@ def view(healthy: int, all_: int) -> ObservedEtcd:
     )
     return ObservedEtcd(
         answers=tuple(
-            EtcdReport(node=one.hostname, state="Running", status=status(one.id), members=members)
-            for one in members[:healthy]
+            EtcdReport(
+                node=member.hostname, state="Running", status=status(member.id), members=members
+            )
+            for member in members[:healthy]
         )
     )
 
@@ -94,35 +96,35 @@ def test_a_member_is_taken_out_where_the_others_keep_their_quorum(
 
 
 def test_quorum_is_kept_by_three_and_not_by_two_of_three() -> None:
-    found = up()
-    gate = EtcdQuorum(controllers=found.controllers)
+    cluster = up()
+    gate = EtcdQuorum(controllers=cluster.controllers)
 
-    before = told(gate.check(found.ports))
-    found.power_off(NEO)
-    after = told(gate.check(found.ports))
+    before = told(gate.check(cluster.ports))
+    cluster.power_off(NEO)
+    after = told(gate.check(cluster.ports))
 
     assert (before.answer, before.because) == (GateAnswer.GO, "3 of 3 voters healthy, quorum 2")
     assert (after.answer, after.because) == (GateAnswer.WAIT, "2 of 3 voters healthy, quorum 2")
 
 
 def test_a_member_that_is_down_already_is_nothing_more_to_lose() -> None:
-    found = up()
-    found.power_off(NEO)
+    cluster = up()
+    cluster.power_off(NEO)
 
-    same = told(EtcdQuorum(controllers=found.controllers, node=NEO).check(found.ports))
-    other = told(EtcdQuorum(controllers=found.controllers, node=NIOBE).check(found.ports))
+    same = told(EtcdQuorum(controllers=cluster.controllers, node=NEO).check(cluster.ports))
+    other = told(EtcdQuorum(controllers=cluster.controllers, node=NIOBE).check(cluster.ports))
 
     assert (same.answer, other.answer) == (GateAnswer.GO, GateAnswer.WAIT)
 
 
 def test_a_vm_that_is_stopped_may_be_started_whatever_is_known_of_etcd() -> None:
-    found = scene("three-node")
-    cluster = next(iter(found.world.clusters))
-    vm = next(one.vm for one in found.desired.nodes if one.name == NEO)
+    running = scene("three-node")
+    cluster = next(iter(running.world.clusters))
+    vm = next(node.vm for node in running.desired.nodes if node.name == NEO)
     assert vm is not None
-    ports = replace(found.ports, proxmox={cluster: memory_proxmox(found.world, cluster)})
-    place = MachineVm(cluster=cluster, vmid=vm.vmid)
-    gate = EtcdQuorum(controllers=found.controllers, node=NEO, vm=place)
+    ports = replace(running.ports, proxmox={cluster: memory_proxmox(running.world, cluster)})
+    machine_vm = MachineVm(cluster=cluster, vmid=vm.vmid)
+    gate = EtcdQuorum(controllers=running.controllers, node=NEO, vm=machine_vm)
 
     verdict = told(gate.check(ports))
 
@@ -131,61 +133,61 @@ def test_a_vm_that_is_stopped_may_be_started_whatever_is_known_of_etcd() -> None
 
 
 def test_members_that_nobody_tells_of_are_not_healthy() -> None:
-    found = up()
-    found.power_off(NEO)
-    found.power_off(TRINITY)
+    cluster = up()
+    cluster.power_off(NEO)
+    cluster.power_off(TRINITY)
 
     for gate in (
-        EtcdQuorum(controllers=found.controllers),
-        EtcdHealthy(controllers=found.controllers),
-        EtcdQuorumAfterRemoval(controllers=found.controllers, member="1"),
+        EtcdQuorum(controllers=cluster.controllers),
+        EtcdHealthy(controllers=cluster.controllers),
+        EtcdQuorumAfterRemoval(controllers=cluster.controllers, member="1"),
     ):
-        assert told(gate.check(found.ports)).answer is GateAnswer.WAIT
+        assert told(gate.check(cluster.ports)).answer is GateAnswer.WAIT
 
 
 def test_a_member_too_many_is_not_healthy() -> None:
-    found = up()
-    two = tuple(one for one in found.controllers if one.node != NIOBE)
+    cluster = up()
+    two = tuple(controller for controller in cluster.controllers if controller.node != NIOBE)
 
-    verdict = told(EtcdHealthy(controllers=two).check(found.ports))
+    verdict = told(EtcdHealthy(controllers=two).check(cluster.ports))
 
     assert verdict.answer is GateAnswer.WAIT
     assert NIOBE in verdict.because
 
 
 def test_a_member_that_lives_is_not_removed_as_dead() -> None:
-    found = up()
-    member = found.observe().etcd.member_of(NIOBE)
+    cluster = up()
+    member = cluster.observe().etcd.member_of(NIOBE)
     assert member is not None
-    others = tuple(one for one in found.controllers if one.node != NIOBE)
+    others = tuple(controller for controller in cluster.controllers if controller.node != NIOBE)
     action = RemoveEtcdMember(
-        member=member.hex, hostname=NIOBE, others=others, machine=found.target(NIOBE)
+        member=member.hex, hostname=NIOBE, others=others, machine=cluster.target(NIOBE)
     )
 
     with pytest.raises(Refused, match=r"etcd\.member-lives"):
-        told(performed(action, found.ports))
+        told(perform_action(action, cluster.ports))
 
-    assert found.watched.writes == []
+    assert cluster.watched.writes == []
 
 
 def test_machines_that_run_pass_their_gates() -> None:
-    found = up()
-    neo = found.target(NEO)
+    cluster = up()
+    neo = cluster.target(NEO)
     gates = (
         MachineIdentity(machine=neo),
         TimeInSync(machine=neo),
         MachineRunning(machine=neo),
-        ApiAddressHeld(controllers=found.controllers, address="127.67.0.15"),
-        EtcdHealthy(controllers=found.controllers),
+        ApiAddressHeld(controllers=cluster.controllers, address="127.67.0.15"),
+        EtcdHealthy(controllers=cluster.controllers),
     )
 
-    assert {told(one.check(found.ports)).answer for one in gates} == {GateAnswer.GO}
+    assert {told(gate.check(cluster.ports)).answer for gate in gates} == {GateAnswer.GO}
 
 
 def test_machines_that_are_silent_pass_none_of_their_gates() -> None:
-    found = up()
-    found.power_off(NEO)
-    neo = found.target(NEO)
+    cluster = up()
+    cluster.power_off(NEO)
+    neo = cluster.target(NEO)
     gates = (
         MachineIdentity(machine=neo),
         TimeInSync(machine=neo),
@@ -193,17 +195,17 @@ def test_machines_that_are_silent_pass_none_of_their_gates() -> None:
         ApiAddressHeld(controllers=(neo,), address="127.67.0.15"),
     )
 
-    assert {told(one.check(found.ports)).answer for one in gates} == {GateAnswer.WAIT}
+    assert {told(gate.check(cluster.ports)).answer for gate in gates} == {GateAnswer.WAIT}
 
 
-def member_of(found: Scene, name: str) -> str:
-    member = found.observe().etcd.member_of(name)
+def member_of(cluster: Scene, name: str) -> str:
+    member = cluster.observe().etcd.member_of(name)
     assert member is not None
     return member.hex
 
 
-def others_of(found: Scene, name: str) -> tuple[TalosMachine, ...]:
-    return tuple(one for one in found.controllers if one.node != name)
+def others_of(cluster: Scene, name: str) -> tuple[TalosMachine, ...]:
+    return tuple(controller for controller in cluster.controllers if controller.node != name)
 
 
 def test_a_member_leaves_once_wherever_the_run_was_killed() -> None:
@@ -213,12 +215,12 @@ def test_a_member_leaves_once_wherever_the_run_was_killed() -> None:
         member=member_of(start, NIOBE),
         others=others_of(start, NIOBE),
     )
-    for found in killed(start, action):
-        found.again()
+    for cluster in killed(start, action):
+        cluster.again()
 
-        told(performed(action, found.ports))
+        told(perform_action(action, cluster.ports))
 
-        assert {one.hostname for one in found.observe().etcd.members} == {TRINITY, NEO}
+        assert {member.hostname for member in cluster.observe().etcd.members} == {TRINITY, NEO}
 
 
 def test_a_dead_member_is_removed_once_wherever_the_run_was_killed() -> None:
@@ -231,11 +233,11 @@ def test_a_dead_member_is_removed_once_wherever_the_run_was_killed() -> None:
         others=others_of(start, NIOBE),
         machine=start.target(NIOBE),
     )
-    for found in killed(start, action):
-        found.again()
+    for cluster in killed(start, action):
+        cluster.again()
 
-        told(performed(action, found.ports))
+        told(perform_action(action, cluster.ports))
 
-        view = found.observe().etcd
-        assert {one.hostname for one in view.members} == {TRINITY, NEO}
+        view = cluster.observe().etcd
+        assert {member.hostname for member in view.members} == {TRINITY, NEO}
         assert view.healthy_voters == 2

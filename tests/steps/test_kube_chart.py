@@ -32,8 +32,8 @@ def cluster() -> Installing:
 
 
 def left(cluster: Installing) -> list[str]:
-    found = [*cluster.named(JOBS), *cluster.named(MAPS), *cluster.named(BINDINGS)]
-    return [one for one in found if one.startswith("stockman-install-")]
+    names = [*cluster.named(JOBS), *cluster.named(MAPS), *cluster.named(BINDINGS)]
+    return [name for name in names if name.startswith("stockman-install-")]
 
 
 def test_a_chart_is_installed_with_its_values_and_nothing_stays(cluster: Installing) -> None:
@@ -100,10 +100,10 @@ def test_an_install_that_was_cut_off_is_begun_anew(cluster: Installing) -> None:
 def test_a_job_of_other_values_is_replaced(cluster: Installing) -> None:
     cluster.hosts.by_name["n1"].faults["run"] = Effect.HANG
     ports = ports_of(cluster)
-    other = ChartInstall(
+    chart_install = ChartInstall(
         release="echo", namespace="default", source=ECHO.source, version="0.2.2", values="{}"
     )
-    cluster.made(JOBS, build_install_job(other, "another"))
+    cluster.made(JOBS, build_install_job(chart_install, "another"))
     cluster.settle()
     cluster.hosts.by_name["n1"].faults.clear()
 

@@ -56,7 +56,7 @@ def test_every_condition_of_the_catalog_can_be_judged() -> None:
         )
     ]
 
-    judged = [evaluate_condition(one.expr, {}) for one in conditions]
+    judged = [evaluate_condition(condition.expr, {}) for condition in conditions]
 
     assert len(judged) > 20
     assert not all(judged)

@@ -31,10 +31,10 @@ AVAILABLE = "object.status.conditions.exists(c, c.type == 'Available' && c.statu
 
 @pytest.fixture(scope="module")
 def flux() -> Fluxed:
-    found = Fluxed("n1")
-    found.chart()
-    found.release()
-    return found
+    cluster = Fluxed("n1")
+    cluster.chart()
+    cluster.release()
+    return cluster
 
 
 def wanted(name: str = "web", kind: str = "Deployment", api: str = "apps/v1") -> ObjectCondition:
@@ -62,21 +62,21 @@ def smoke_test(*conditions: ObjectCondition, name: str = "web") -> RunSmokeTest:
 
 
 def test_flux_looks_at_once_when_asked(flux: Fluxed) -> None:
-    asked = Reconcile(of=HELM_RELEASES, namespace="default", name="echo", request="noon")
+    reconcile = Reconcile(of=HELM_RELEASES, namespace="default", name="echo", request="noon")
     ports = ports_of(flux)
-    assert not asyncio.run(asked.done(ports))
+    assert not asyncio.run(reconcile.done(ports))
 
-    asyncio.run(asked.run(ports))
+    asyncio.run(reconcile.run(ports))
 
-    assert asyncio.run(asked.done(ports))
+    assert asyncio.run(reconcile.done(ports))
     assert flux.found_release()["status"]["lastHandledReconcileAt"] == "noon"
 
 
 def test_what_flux_does_not_know_cannot_be_looked_at(flux: Fluxed) -> None:
-    asked = Reconcile(of=KUSTOMIZATIONS, namespace="default", name="none", request="noon")
+    reconcile = Reconcile(of=KUSTOMIZATIONS, namespace="default", name="none", request="noon")
 
     with pytest.raises(Refused, match=r"kube\.not-reconciled"):
-        asyncio.run(asked.run(ports_of(flux)))
+        asyncio.run(reconcile.run(ports_of(flux)))
 
 
 def test_a_gate_waits_with_the_numbers_that_it_saw() -> None:
@@ -88,16 +88,16 @@ def test_a_gate_waits_with_the_numbers_that_it_saw() -> None:
     cluster.made(DEPLOYMENTS, web(2))
     begun = asyncio.run(gate.check(ports))
     cluster.settle()
-    there = asyncio.run(gate.check(ports))
+    verdict = asyncio.run(gate.check(ports))
 
-    assert [one.answer for one in (missing, begun, there)] == [
+    assert [verdict_seen.answer for verdict_seen in (missing, begun, verdict)] == [
         GateAnswer.WAIT,
         GateAnswer.WAIT,
         GateAnswer.GO,
     ]
     assert missing.because == "waits for: web is available (it does not exist yet)"
     assert begun.because == "waits for: web is available (0 of 2 ready)"
-    assert there.because == "web is available (2 of 2 ready)"
+    assert verdict.because == "web is available (2 of 2 ready)"
 
 
 def test_a_kind_that_is_not_served_is_waited_for() -> None:
@@ -237,5 +237,5 @@ def test_a_smoke_test_changes_no_object_of_others() -> None:
     with pytest.raises(Refused, match=r"kube\.foreign"):
         asyncio.run(smoke_test(wanted()).run(ports_of(cluster)))
 
-    found = cluster.ask("GET", f"{DEPLOYMENTS}/web")
-    assert found["spec"]["replicas"] == 2
+    answer = cluster.ask("GET", f"{DEPLOYMENTS}/web")
+    assert answer["spec"]["replicas"] == 2

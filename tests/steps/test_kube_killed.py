@@ -23,10 +23,10 @@ from tests.steps.test_kube_nodes import uid
 from tests.steps.test_kube_secret import APPLY
 
 
-def drain(found: Installing) -> Action:
+def drain(cluster: Installing) -> Action:
     """Of a node that is closed already, as the engine has it."""
-    found.ask("PATCH", "/api/v1/nodes/n1", {"spec": {"unschedulable": True}})
-    return DrainNode(node="n1", uid=uid(found))
+    cluster.ask("PATCH", "/api/v1/nodes/n1", {"spec": {"unschedulable": True}})
+    return DrainNode(node="n1", uid=uid(cluster))
 
 
 Made = Callable[[Installing], Action]
@@ -47,44 +47,44 @@ def cluster_for(name: str) -> Installing:
     return two_nodes() if name in ("drain", "removal") else Installing("n1")
 
 
-async def performed(action: Action, ports: Ports) -> None:
+async def perform_action(action: Action, ports: Ports) -> None:
     """As the engine does it."""
     if not await action.done(ports):
         await action.run(ports)
         assert await action.done(ports)
 
 
-def opened(found: Installing, calls: int | None) -> tuple[Ports, Mortal]:
-    door = Mortal(memory_kubernetes(found.api))
-    door.left = calls
-    ports = ports_of(found, here="a secret")
-    return replace(ports, kubernetes=door), door  # type: ignore[arg-type]  # every call is handed on
+def open_ports(cluster: Installing, calls: int | None) -> tuple[Ports, Mortal]:
+    mortal = Mortal(memory_kubernetes(cluster.api))
+    mortal.left = calls
+    ports = ports_of(cluster, here="a secret")
+    return replace(ports, kubernetes=mortal), mortal  # type: ignore[arg-type]  # every call is handed on
 
 
 @pytest.mark.parametrize("name", ACTIONS)
 def test_the_next_run_finishes_what_was_cut_off(name: str) -> None:
-    whole = cluster_for(name)
-    ports, door = opened(whole, None)
-    asyncio.run(performed(ACTIONS[name](whole), ports))
-    total = len(door.calls)
+    complete = cluster_for(name)
+    ports, client = open_ports(complete, None)
+    asyncio.run(perform_action(ACTIONS[name](complete), ports))
+    total = len(client.calls)
 
     for calls in range(min(total, MOST)):
-        found = cluster_for(name)
-        action = ACTIONS[name](found)
+        interrupted = cluster_for(name)
+        action = ACTIONS[name](interrupted)
         with pytest.raises(Killed):
-            asyncio.run(performed(action, opened(found, calls)[0]))
-        asyncio.run(performed(action, opened(found, None)[0]))
-        assert left(found) == [], calls
-        assert [one["version"] for one in found.releases()] in ([], [1]), calls
+            asyncio.run(perform_action(action, open_ports(interrupted, calls)[0]))
+        asyncio.run(perform_action(action, open_ports(interrupted, None)[0]))
+        assert left(interrupted) == [], calls
+        assert [release["version"] for release in interrupted.releases()] in ([], [1]), calls
 
 
 @pytest.mark.parametrize("name", ACTIONS)
 def test_what_is_done_is_not_done_again(name: str) -> None:
-    found = cluster_for(name)
-    action = ACTIONS[name](found)
-    asyncio.run(performed(action, opened(found, None)[0]))
-    ports, door = opened(found, None)
+    cluster = cluster_for(name)
+    action = ACTIONS[name](cluster)
+    asyncio.run(perform_action(action, open_ports(cluster, None)[0]))
+    ports, client = open_ports(cluster, None)
 
-    asyncio.run(performed(action, ports))
+    asyncio.run(perform_action(action, ports))
 
-    assert set(door.calls) <= {"get", "objects", "node", "pods", "find_kind"}
+    assert set(client.calls) <= {"get", "objects", "node", "pods", "find_kind"}

@@ -25,32 +25,32 @@ def uid(cluster: Installing, name: str = "n1") -> str:
     return str(cluster.ask("GET", f"/api/v1/nodes/{name}")["metadata"]["uid"])
 
 
-def closed(cluster: Installing, name: str = "n1") -> Any:
+def read_cordon(cluster: Installing, name: str = "n1") -> Any:
     return cluster.ask("GET", f"/api/v1/nodes/{name}")["spec"].get("unschedulable")
 
 
-def placed(cluster: Installing) -> list[str]:
-    return sorted(one["spec"]["nodeName"] for one in cluster.ask("GET", PODS)["items"])
+def pod_nodes(cluster: Installing) -> list[str]:
+    return sorted(pod["spec"]["nodeName"] for pod in cluster.ask("GET", PODS)["items"])
 
 
 def test_a_drained_node_has_no_pods_and_is_opened_again(cluster: Installing) -> None:
     ports = ports_of(cluster)
     hold = Cordon(node="n1", uid=uid(cluster))
     drain = DrainNode(node="n1", uid=uid(cluster))
-    assert "n1" in placed(cluster)
+    assert "n1" in pod_nodes(cluster)
 
     prior = asyncio.run(hold.prior(ports))
     asyncio.run(hold.take(ports))
     asyncio.run(hold.take(ports))
-    assert closed(cluster) is True
+    assert read_cordon(cluster) is True
     asyncio.run(drain.run(ports))
 
     assert asyncio.run(drain.done(ports))
     cluster.settle()
-    assert placed(cluster) == ["n2", "n2"]
+    assert pod_nodes(cluster) == ["n2", "n2"]
     asyncio.run(hold.give_back(ports, prior))
     asyncio.run(hold.give_back(ports, prior))
-    assert closed(cluster) is None
+    assert read_cordon(cluster) is None
 
 
 def test_a_node_that_was_closed_before_stays_closed(cluster: Installing) -> None:
@@ -62,7 +62,7 @@ def test_a_node_that_was_closed_before_stays_closed(cluster: Installing) -> None
     asyncio.run(hold.take(ports))
     asyncio.run(hold.give_back(ports, prior))
 
-    assert closed(cluster) is True
+    assert read_cordon(cluster) is True
 
 
 def test_a_budget_that_never_yields_is_named(cluster: Installing) -> None:
@@ -78,32 +78,32 @@ def test_a_budget_that_never_yields_is_named(cluster: Installing) -> None:
     assert caught.value.problem.code == "kube.drain-blocked"
     assert "disruption budget web protects" in caught.value.problem.why
     assert cluster.timeline.now - began >= 60.0
-    assert "n1" in placed(cluster)
+    assert "n1" in pod_nodes(cluster)
 
 
 def test_a_budget_that_spares_one_at_a_time_is_waited_for(cluster: Installing) -> None:
     cluster.ask("PATCH", "/api/v1/nodes/n2", {"spec": {"unschedulable": True}})
-    for one in cluster.ask("GET", PODS)["items"]:
-        cluster.ask("DELETE", f"{PODS}/{one['metadata']['name']}")
+    for pod in cluster.ask("GET", PODS)["items"]:
+        cluster.ask("DELETE", f"{PODS}/{pod['metadata']['name']}")
     cluster.settle()
     cluster.ask("PATCH", "/api/v1/nodes/n2", {"spec": {"unschedulable": None}})
     cluster.made(BUDGETS, budget(1))
     cluster.settle()
-    assert placed(cluster) == ["n1", "n1"]
+    assert pod_nodes(cluster) == ["n1", "n1"]
     ports = ports_of(cluster)
     asyncio.run(Cordon(node="n1", uid=uid(cluster)).take(ports))
 
     asyncio.run(DrainNode(node="n1", uid=uid(cluster)).run(ports))
 
     cluster.settle()
-    assert placed(cluster) == ["n2", "n2"]
+    assert pod_nodes(cluster) == ["n2", "n2"]
 
 
 def test_a_node_that_somebody_opened_is_not_emptied_again_and_again(cluster: Installing) -> None:
     with pytest.raises(Refused, match=r"kube\.uncordoned"):
         asyncio.run(DrainNode(node="n1", uid=uid(cluster)).run(ports_of(cluster)))
 
-    assert "n1" in placed(cluster)
+    assert "n1" in pod_nodes(cluster)
 
 
 def test_pods_that_nobody_starts_again_are_not_evicted(cluster: Installing) -> None:
@@ -117,7 +117,7 @@ def test_pods_that_nobody_starts_again_are_not_evicted(cluster: Installing) -> N
     with pytest.raises(Refused, match=r"kube\.bare-pods"):
         asyncio.run(DrainNode(node="n1", uid=uid(cluster)).run(ports_of(cluster)))
 
-    assert "n1" in placed(cluster)
+    assert "n1" in pod_nodes(cluster)
 
 
 def test_another_machine_of_the_same_name_is_left_alone(cluster: Installing) -> None:
@@ -129,7 +129,7 @@ def test_another_machine_of_the_same_name_is_left_alone(cluster: Installing) -> 
     assert asyncio.run(removal.done(ports))
     asyncio.run(removal.run(ports))
 
-    assert closed(cluster) is None
+    assert read_cordon(cluster) is None
     assert uid(cluster)
 
 

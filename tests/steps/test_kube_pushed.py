@@ -25,20 +25,20 @@ class Noon:
 
 
 def repo(*, pushed: bool = True) -> MemoryRepo:
-    found = MemoryRepo(MemoryRemote())
-    found.files[FILE] = b"one"
-    asyncio.run(found.commit([FILE], "One"))
+    memory_repo = MemoryRepo(MemoryRemote())
+    memory_repo.files[FILE] = b"one"
+    asyncio.run(memory_repo.commit([FILE], "One"))
     if pushed:
-        asyncio.run(found.push())
-    return found
+        asyncio.run(memory_repo.push())
+    return memory_repo
 
 
-def ports(found: MemoryRepo) -> Ports:
-    return Ports(clock=Noon(), entropy=Dice(), repo=found)
+def ports(memory_repo: MemoryRepo) -> Ports:
+    return Ports(clock=Noon(), entropy=Dice(), repo=memory_repo)
 
 
-def told(found: MemoryRepo) -> tuple[GateAnswer, str]:
-    verdict = asyncio.run(GATE.check(ports(found)))
+def told(memory_repo: MemoryRepo) -> tuple[GateAnswer, str]:
+    verdict = asyncio.run(GATE.check(ports(memory_repo)))
     return verdict.answer, verdict.because
 
 
@@ -55,41 +55,41 @@ def test_a_commit_that_is_not_pushed_stops() -> None:
 
 
 def test_a_rendered_file_that_is_not_committed_stops() -> None:
-    found = repo()
-    found.files[FILE] = b"two"
+    repository = repo()
+    repository.files[FILE] = b"two"
 
-    answer, because = told(found)
+    answer, because = told(repository)
 
     assert answer is GateAnswer.STOP
     assert because.startswith(f"not committed: {FILE}")
 
 
 def test_files_that_the_cluster_does_not_follow_do_not_matter() -> None:
-    found = repo()
-    found.files["notes.txt"] = b"mine"
+    repository = repo()
+    repository.files["notes.txt"] = b"mine"
 
-    assert told(found)[0] is GateAnswer.GO
+    assert told(repository)[0] is GateAnswer.GO
 
 
 def test_another_branch_stops() -> None:
-    found = repo()
-    found.branch = "trial"
+    repository = repo()
+    repository.branch = "trial"
 
-    assert told(found)[0] is GateAnswer.STOP
+    assert told(repository)[0] is GateAnswer.STOP
 
 
 def test_pushing_commits_what_was_rendered_and_nothing_else() -> None:
-    found = repo()
-    found.files |= {FILE: b"two", "notes.txt": b"mine"}
+    repository = repo()
+    repository.files |= {FILE: b"two", "notes.txt": b"mine"}
     push = PushRepository(branch="main")
-    assert not asyncio.run(push.done(ports(found)))
+    assert not asyncio.run(push.done(ports(repository)))
 
-    asyncio.run(push.run(ports(found)))
-    asyncio.run(push.run(ports(found)))
+    asyncio.run(push.run(ports(repository)))
+    asyncio.run(push.run(ports(repository)))
 
-    assert asyncio.run(push.done(ports(found)))
-    assert asyncio.run(found.state()).dirty == ("notes.txt",)
-    assert told(found)[0] is GateAnswer.GO
+    assert asyncio.run(push.done(ports(repository)))
+    assert asyncio.run(repository.state()).dirty == ("notes.txt",)
+    assert told(repository)[0] is GateAnswer.GO
 
 
 def test_what_waits_for_a_secret_stops() -> None:

@@ -43,8 +43,8 @@ def put_by(cluster: Installing, manager: str, value: str, **labels: str) -> Port
         "metadata": {"name": "sops-age", "namespace": "default", "labels": labels},
         "data": {"age.agekey": base64.b64encode(value.encode()).decode()},
     }
-    wish = ServerSideApply(content=content, manager=manager)
-    asyncio.run(ports.to_kubernetes().apply(SECRETS, wish))
+    server_side_apply = ServerSideApply(content=content, manager=manager)
+    asyncio.run(ports.to_kubernetes().apply(SECRETS, server_side_apply))
     return ports
 
 
@@ -61,7 +61,7 @@ def test_a_secret_is_put_there_and_then_left(cluster: Installing) -> None:
     assert asyncio.run(APPLY.done(ports))
     assert held(cluster) == CANARY
     fields = cluster.ask("GET", PLACE)["metadata"]["managedFields"]
-    assert [(one["manager"], one["operation"]) for one in fields] == [("stockman", "Apply")]
+    assert [(field["manager"], field["operation"]) for field in fields] == [("stockman", "Apply")]
 
 
 def test_a_value_that_changed_is_put_right(cluster: Installing) -> None:

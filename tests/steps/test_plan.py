@@ -29,9 +29,9 @@ def ids(plan: Plan) -> list[str]:
 
 @given(graphs())
 def test_every_step_comes_after_those_it_needs(plan: Plan) -> None:
-    place = {name: number for number, name in enumerate(ids(plan))}
+    position = {name: number for number, name in enumerate(ids(plan))}
 
-    assert all(place[need] < place[step.id] for step in plan.steps for need in step.needs)
+    assert all(position[need] < position[step.id] for step in plan.steps for need in step.needs)
 
 
 @given(graphs(), st.sets(st.sampled_from(list(Stage)), min_size=1))
@@ -41,11 +41,11 @@ def test_a_selection_has_everything_that_it_needs_and_nothing_else(
     chosen = plan.only(stages)
 
     kept = set(ids(chosen))
-    wanted = {step.id for step in plan.steps if step.stage in stages}
+    selected = {step.id for step in plan.steps if step.stage in stages}
     needed = {need for step in chosen.steps for need in step.needs}
     assert needed <= kept
-    assert wanted <= kept
-    assert kept == wanted | needed
+    assert selected <= kept
+    assert kept == selected | needed
     assert set(chosen.touched) == set(chosen.touches)
 
 

@@ -37,7 +37,7 @@ FULL = plan_of(
 )
 
 
-def edited(**changes: Any) -> str:
+def edit_plan(**changes: Any) -> str:
     """The file of the full plan with other keys, and the digest that fits them."""
     content = json.loads(render_plan(FULL))
     content["plan"] |= changes
@@ -45,7 +45,7 @@ def edited(**changes: Any) -> str:
     return json.dumps(content)
 
 
-def refused(text: str) -> str:
+def refusal_of(text: str) -> str:
     with pytest.raises(Refused) as caught:
         parse_plan(text, "plan.json")
     return caught.value.problem.code
@@ -67,29 +67,29 @@ def test_whole_seconds_are_the_same_in_both_spellings() -> None:
 
 
 def test_an_edited_plan_is_refused() -> None:
-    assert refused(render_plan(FULL).replace("1030", "1031")) == "plan.damaged"
+    assert refusal_of(render_plan(FULL).replace("1030", "1031")) == "plan.damaged"
 
 
 def test_a_plan_of_another_schema_is_refused() -> None:
-    assert refused(render_plan(FULL).replace(SCHEMA, "stockman.plan/9")) == "plan.schema"
+    assert refusal_of(render_plan(FULL).replace(SCHEMA, "stockman.plan/9")) == "plan.schema"
 
 
 def test_a_kind_that_nobody_knows_is_refused() -> None:
     steps = json.loads(render_plan(FULL))["plan"]["steps"]
     steps[0]["action"]["kind"] = "toy.sing"
 
-    assert refused(edited(steps=steps)) == "plan.kind"
+    assert refusal_of(edit_plan(steps=steps)) == "plan.kind"
 
 
 def test_a_gate_in_the_place_of_an_action_is_refused() -> None:
     steps = json.loads(render_plan(FULL))["plan"]["steps"]
     steps[0]["action"] = {"kind": "toy.dry"}
 
-    assert refused(edited(steps=steps)) == "plan.kind"
+    assert refusal_of(edit_plan(steps=steps)) == "plan.kind"
 
 
 @pytest.mark.parametrize(
-    "text", ["", "[]", "{}", edited(cluster=5), edited(more=1), edited(made_at="x")]
+    "text", ["", "[]", "{}", edit_plan(cluster=5), edit_plan(more=1), edit_plan(made_at="x")]
 )
 def test_what_is_no_plan_is_refused(text: str) -> None:
-    assert refused(text) == "plan.unreadable"
+    assert refusal_of(text) == "plan.unreadable"

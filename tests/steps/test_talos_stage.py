@@ -15,39 +15,39 @@ from tests.steps.talos_scene import MINORS, MIXED, NEO, NIOBE, TRINITY, Scene, s
 
 def begun(version: str = "1.13.9", preset: str = "three-node") -> Scene:
     """Machines that wait for their configurations."""
-    found = scene(preset, version)
-    found.start()
-    return found
+    cluster = scene(preset, version)
+    cluster.start()
+    return cluster
 
 
 @pytest.mark.parametrize("version", MINORS)
 def test_machines_that_wait_become_a_cluster_and_a_second_plan_is_empty(version: str) -> None:
-    found = begun(version)
+    cluster = begun(version)
 
-    found.carry_out(found.plan())
+    cluster.carry_out(cluster.plan())
 
-    view = found.observe().etcd
-    assert {one.hostname for one in view.voters} == {TRINITY, NEO, NIOBE}
+    view = cluster.observe().etcd
+    assert {voter.hostname for voter in view.voters} == {TRINITY, NEO, NIOBE}
     assert view.healthy_voters == 3
-    assert found.watched.writes == [
+    assert cluster.watched.writes == [
         "apply_configuration",
         "apply_configuration",
         "apply_configuration",
         "bootstrap",
     ]
-    found.again()
-    assert found.plan() == ()
-    assert found.refusals() == {}
-    assert found.watched.writes == []
+    cluster.again()
+    assert cluster.plan() == ()
+    assert cluster.refusals() == {}
+    assert cluster.watched.writes == []
 
 
 def test_workers_join_without_being_asked_about_etcd() -> None:
-    found = begun(preset=MIXED)
+    cluster = begun(preset=MIXED)
 
-    found.carry_out(found.plan())
+    cluster.carry_out(cluster.plan())
 
-    seen = found.observe()
-    assert [one.hostname for one in seen.etcd.members] == [TRINITY]
+    seen = cluster.observe()
+    assert [member.hostname for member in seen.etcd.members] == [TRINITY]
     assert {name: one.status.stage for name, one in seen.machines.items() if one.status} == {
         TRINITY: "running",
         NEO: "running",
@@ -56,54 +56,54 @@ def test_workers_join_without_being_asked_about_etcd() -> None:
 
 
 def test_a_plan_is_saved_and_read_again_and_holds_no_secret() -> None:
-    found = begun()
-    made = build_plan(
-        Plan(cluster="k8s", made_at=found.ports.clock.now(), steps=found.plan(), touched={})
+    cluster = begun()
+    plan = build_plan(
+        Plan(cluster="k8s", made_at=cluster.ports.clock.now(), steps=cluster.plan(), touched={})
     )
 
-    text = render_plan(made)
+    text = render_plan(plan)
 
-    assert parse_plan(text, "plan.json") == made
-    for line in bundle_text(found.bundle).reveal().splitlines():
+    assert parse_plan(text, "plan.json") == plan
+    for line in bundle_text(cluster.bundle).reveal().splitlines():
         value = line.partition(":")[2].strip()
         assert len(value) < 20 or value not in text
 
 
 def test_the_second_run_writes_no_file_of_a_client() -> None:
-    found = begun(preset="single")
-    found.carry_out(found.plan())
-    before = dict(found.places.texts)
+    cluster = begun(preset="single")
+    cluster.carry_out(cluster.plan())
+    before = dict(cluster.places.texts)
 
-    found.carry_out(found.plan())
+    cluster.carry_out(cluster.plan())
 
     assert set(before) == {"private:talosconfig", "private:kubeconfig"}
-    assert found.places.texts == before
+    assert cluster.places.texts == before
 
 
 def test_files_of_clients_are_renewed_before_they_end() -> None:
-    found = begun(preset="single")
-    found.carry_out(found.plan())
-    before = dict(found.places.texts)
+    cluster = begun(preset="single")
+    cluster.carry_out(cluster.plan())
+    before = dict(cluster.places.texts)
 
-    found.later(timedelta(days=340))
-    due = [one for one in found.plan() if "client-file" in one.id]
-    found.carry_out(due)
+    cluster.later(timedelta(days=340))
+    due = [step for step in cluster.plan() if "client-file" in step.id]
+    cluster.carry_out(due)
 
-    assert {name for name in before if found.places.texts[name] != before[name]} == set(before)
-    assert all(one.reason.startswith("its certificate ends ") for one in due)
-    assert not [one for one in found.plan() if "client-file" in one.id]
+    assert {name for name in before if cluster.places.texts[name] != before[name]} == set(before)
+    assert all(step.reason.startswith("its certificate ends ") for step in due)
+    assert not [step for step in cluster.plan() if "client-file" in step.id]
 
 
 def test_a_file_of_a_client_is_written_for_the_reason_that_holds() -> None:
-    found = begun(preset="single")
-    reasons = {one.id: one.reason for one in found.plan() if "client-file" in one.id}
-    found.carry_out(found.plan())
-    before = found.places.texts["private:kubeconfig"]
-    other = Secret(before.reveal().replace(":6443", ":6444"))
-    found.places.texts["private:kubeconfig"] = other
-    named = [one.reason for one in found.plan() if "client-file" in one.id]
-    found.later(timedelta(days=400))
-    ended = {one.id: one.reason for one in found.plan() if "client-file" in one.id}
+    cluster = begun(preset="single")
+    reasons = {step.id: step.reason for step in cluster.plan() if "client-file" in step.id}
+    cluster.carry_out(cluster.plan())
+    before = cluster.places.texts["private:kubeconfig"]
+    secret = Secret(before.reveal().replace(":6443", ":6444"))
+    cluster.places.texts["private:kubeconfig"] = secret
+    named = [step.reason for step in cluster.plan() if "client-file" in step.id]
+    cluster.later(timedelta(days=400))
+    ended = {step.id: step.reason for step in cluster.plan() if "client-file" in step.id}
 
     assert set(reasons.values()) == {"it is not there"}
     assert named == ["it names other machines"]
@@ -111,52 +111,52 @@ def test_a_file_of_a_client_is_written_for_the_reason_that_holds() -> None:
 
 
 def test_controllers_join_an_etcd_one_after_the_other() -> None:
-    found = begun()
-    whole = found.desired
-    found.wants(replace(whole, nodes=whole.nodes[:1]))
-    found.carry_out(found.plan())
+    cluster = begun()
+    desired = cluster.desired
+    cluster.wants(replace(desired, nodes=desired.nodes[:1]))
+    cluster.carry_out(cluster.plan())
 
-    found.wants(whole)
-    grown = found.plan()
-    found.carry_out(grown)
+    cluster.wants(desired)
+    grown = cluster.plan()
+    cluster.carry_out(grown)
 
-    assert "talos/bootstrap" not in {one.id for one in grown}
-    by_id = {one.id: one for one in grown}
+    assert "talos/bootstrap" not in {step.id for step in grown}
+    by_id = {step.id: step for step in grown}
     assert f"talos/joined/{NEO}" in by_id[f"talos/configure/{NIOBE}"].needs
-    assert found.observe().etcd.healthy_voters == 3
-    assert found.watched.writes == ["apply_configuration", "apply_configuration"]
-    assert found.plan() == ()
+    assert cluster.observe().etcd.healthy_voters == 3
+    assert cluster.watched.writes == ["apply_configuration", "apply_configuration"]
+    assert cluster.plan() == ()
 
 
 def test_a_controller_that_is_not_wanted_leaves_etcd_and_is_reset() -> None:
-    found = scene(up=True)
-    whole = found.desired
-    leaving = {NIOBE: found.target(NIOBE).address}
-    found.wants(replace(whole, nodes=whole.nodes[:2]))
+    cluster = scene(up=True)
+    desired = cluster.desired
+    leaving = {NIOBE: cluster.target(NIOBE).address}
+    cluster.wants(replace(desired, nodes=desired.nodes[:2]))
 
-    shrunk = found.plan(leaving=leaving)
-    found.carry_out(one for one in shrunk if "client-file" not in one.id)
+    shrunk = cluster.plan(leaving=leaving)
+    cluster.carry_out(step for step in shrunk if "client-file" not in step.id)
 
-    assert [one.id for one in shrunk][:2] == [f"talos/leave/{NIOBE}", f"talos/reset/{NIOBE}"]
-    assert {one.hostname for one in found.observe().etcd.members} == {TRINITY, NEO}
-    found.world.advance(60.0)
-    assert not found.machine(NIOBE).is_on
-    assert [one for one in found.plan(leaving=leaving) if "client-file" not in one.id] == []
+    assert [step.id for step in shrunk][:2] == [f"talos/leave/{NIOBE}", f"talos/reset/{NIOBE}"]
+    assert {member.hostname for member in cluster.observe().etcd.members} == {TRINITY, NEO}
+    cluster.world.advance(60.0)
+    assert not cluster.machine(NIOBE).is_on
+    assert [step for step in cluster.plan(leaving=leaving) if "client-file" not in step.id] == []
 
 
 def test_a_dead_member_is_removed_by_its_id_before_its_vm_is_made_anew() -> None:
-    found = scene(up=True)
-    found.power_off(NIOBE)
+    cluster = scene(up=True)
+    cluster.power_off(NIOBE)
 
-    made = found.plan(fresh=frozenset({NIOBE}), needs={NIOBE: ("vms/start/talos-niobe",)})
+    plan = cluster.plan(fresh=frozenset({NIOBE}), needs={NIOBE: ("vms/start/talos-niobe",)})
 
-    ids = [one.id for one in made if "client-file" not in one.id]
+    ids = [step.id for step in plan if "client-file" not in step.id]
     assert ids == [
         f"talos/remove-member/{NIOBE}",
         f"talos/await/{NIOBE}",
         f"talos/configure/{NIOBE}",
         f"talos/joined/{NIOBE}",
     ]
-    assert made[1].needs == ("vms/start/talos-niobe", f"talos/remove-member/{NIOBE}")
-    found.carry_out(made[:1])
-    assert {one.hostname for one in found.observe().etcd.members} == {TRINITY, NEO}
+    assert plan[1].needs == ("vms/start/talos-niobe", f"talos/remove-member/{NIOBE}")
+    cluster.carry_out(plan[:1])
+    assert {member.hostname for member in cluster.observe().etcd.members} == {TRINITY, NEO}

@@ -8,7 +8,7 @@ from stockman.steps.vm.values import same_value
 
 
 @pytest.mark.parametrize(
-    ("key", "wanted", "found"),
+    ("key", "desired", "observed"),
     [
         ("scsihw", "lsi", None),
         ("memory", "512", None),
@@ -19,12 +19,12 @@ from stockman.steps.vm.values import same_value
         ("net0", "virtio=BC:24:11:00:00:01,bridge=vmbr0", "virtio=bc:24:11:00:00:01,bridge=vmbr0"),
     ],
 )
-def test_both_mean_the_same(key: str, wanted: str, found: str | None) -> None:
-    assert same_value(key, wanted, found)
+def test_both_mean_the_same(key: str, desired: str, observed: str | None) -> None:
+    assert same_value(key, desired, observed)
 
 
 @pytest.mark.parametrize(
-    ("key", "wanted", "found"),
+    ("key", "desired", "observed"),
     [
         ("scsihw", "virtio-scsi-pci", None),
         ("startup", "down=180,order=2", "order=2,down=60"),
@@ -32,5 +32,5 @@ def test_both_mean_the_same(key: str, wanted: str, found: str | None) -> None:
         ("balloon", "0", None),
     ],
 )
-def test_they_differ(key: str, wanted: str, found: str | None) -> None:
-    assert not same_value(key, wanted, found)
+def test_they_differ(key: str, desired: str, observed: str | None) -> None:
+    assert not same_value(key, desired, observed)

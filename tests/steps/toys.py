@@ -105,5 +105,5 @@ def paint(number: int, *needs: int, stage: Stage = Stage.VMS, node: str = "") ->
 
 
 def plan_of(*steps: Step) -> Plan:
-    touched = {one: "seen" for step in steps for one in step.action.touches}
+    touched = {identity: "seen" for step in steps for identity in step.action.touches}
     return build_plan(Plan(cluster="toy", made_at=MORNING, steps=steps, touched=touched))
