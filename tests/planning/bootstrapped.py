@@ -92,10 +92,10 @@ def workspace(root: Path, preset: str = "three-node") -> Workspace:
     work, bare = root / "work", root / "cluster.git"
     files = {"kubernetes/flux/cluster/ks.yaml": _FOLLOWED}
     for name in ("helmrelease.yaml", "ocirepository.yaml"):
-        found = rendered.tree.get(f"kubernetes/apps/kube-system/coredns/app/{name}")
-        assert found is not None
-        assert isinstance(found.text, str)
-        content = yaml.safe_load(found.text)
+        manifest = rendered.tree.get(f"kubernetes/apps/kube-system/coredns/app/{name}")
+        assert manifest is not None
+        assert isinstance(manifest.text, str)
+        content = yaml.safe_load(manifest.text)
         content["metadata"]["namespace"] = "kube-system"
         files[f"kubernetes/apps/{name}"] = yaml.safe_dump(content)
     for name, text in files.items():
@@ -106,10 +106,12 @@ def workspace(root: Path, preset: str = "three-node") -> Workspace:
     git(work, "add", "--all")
     git(work, *_WHO, "commit", "--quiet", "--message", "Render")
     git(work, "push", "--quiet", str(bare), "HEAD:refs/heads/main")
-    wish = desired_kubernetes(desired.cluster, rendered)
-    early = {chart.component for chart in wish.charts}
-    tests = tuple(test for test in wish.smoke_tests if test.component in early)
-    return Workspace(bare, desired.cluster.repository.url, replace(wish, smoke_tests=tests))
+    desired_objects = desired_kubernetes(desired.cluster, rendered)
+    early = {chart.component for chart in desired_objects.charts}
+    tests = tuple(test for test in desired_objects.smoke_tests if test.component in early)
+    return Workspace(
+        bare, desired.cluster.repository.url, replace(desired_objects, smoke_tests=tests)
+    )
 
 
 class WorldClock:
@@ -150,8 +152,8 @@ class Killed(BaseException):
 class Mortal:
     """A door that lets so many calls through, and then the process dies."""
 
-    def __init__(self, door: KubernetesClient) -> None:
-        self._door = door
+    def __init__(self, kubernetes: KubernetesClient) -> None:
+        self._door = kubernetes
         self.left: int | None = None
         self.calls: list[str] = []
 
@@ -160,13 +162,13 @@ class Mortal:
         if name in ("log", "watch"):
             return call
 
-        async def counted(*given: object, **named: object) -> object:
+        async def counted(*arguments: object, **options: object) -> object:
             if self.left is not None:
                 if self.left <= 0:
                     raise Killed
                 self.left -= 1
             self.calls.append(name)
-            return await call(*given, **named)
+            return await call(*arguments, **options)
 
         return counted
 
@@ -186,7 +188,7 @@ class Bootstrapped:
 
     def look(self) -> ObservedKubernetes:
         interest = KubernetesQuery(
-            secrets=tuple(one.action.ref for one in self.wish.secrets),
+            secrets=tuple(secret.action.ref for secret in self.wish.secrets),
             conditions=self.wish.conditions,
         )
         port = memory_kubernetes(self.cluster.api)
@@ -220,23 +222,23 @@ class Bootstrapped:
         self.done.append(step.id)
 
 
-def bootstrapped(place: Workspace, preset: str = "three-node") -> Bootstrapped:
+def bootstrapped(workspace: Workspace, preset: str = "three-node") -> Bootstrapped:
     """A cluster whose etcd was bootstrapped, and nothing else."""
     world = World(read_world(_file(preset)))
-    world.state.repositories[place.url] = str(place.bare)
-    first = next(one for one in world.talos.machines)
+    world.state.repositories[workspace.url] = str(workspace.bare)
+    first = next(machine for machine in world.talos.machines)
     cluster = world.kubernetes.cluster_of(first)
     assert cluster is not None
     repo = MemoryRepo(MemoryRemote())
     repo.files["kubernetes/apps/one.yaml"] = b"one: 1\n"
     asyncio.run(repo.commit(["kubernetes/apps/one.yaml"], "One"))
     asyncio.run(repo.push())
-    door = Mortal(memory_kubernetes(cluster.api))
+    mortal = Mortal(memory_kubernetes(cluster.api))
     ports = Ports(
         clock=WorldClock(world),
         entropy=Dice(),
-        kubernetes=door,  # type: ignore[arg-type]  # every call is handed on
+        kubernetes=mortal,  # type: ignore[arg-type]  # every call is handed on
         repo=repo,
         secrets=KnownSecrets(),
     )
-    return Bootstrapped(world, cluster, place.wish, door, ports, repo)
+    return Bootstrapped(world, cluster, workspace.wish, mortal, ports, repo)

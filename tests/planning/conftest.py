@@ -36,6 +36,6 @@ def bare(followed: Workspace) -> Bootstrapped:
 @pytest.fixture
 def estate() -> Estate:
     """Three machines that nobody but stockman moves."""
-    made = Estate("three-node")
-    made.edit("nodes.yaml", NO_HA, "")
-    return made
+    estate = Estate("three-node")
+    estate.edit("nodes.yaml", NO_HA, "")
+    return estate

@@ -116,11 +116,11 @@ class WorldTrial:
         access = self._world.clusters[first].state.access
         if access.users[user].tokens[name].secret != secret.reveal():
             raise Denied(Problem(code="test", what="no", why="the secret is another", fix=""))
-        door = ProxmoxClient(
+        pve = ProxmoxClient(
             WorldWire(MemoryClient(self._world, first, caller=Caller(user, name))),
             WorldClock(self._world),
         )
-        return {path: (await door.permissions(path)).get(path, frozenset()) for path in paths}
+        return {path: (await pve.permissions(path)).get(path, frozenset()) for path in paths}
 
 
 class Dice:
@@ -139,7 +139,7 @@ class Outcome:
 
     @property
     def codes(self) -> list[str]:
-        return [one.code for one in self.problems]
+        return [problem.code for problem in self.problems]
 
 
 class Estate:
@@ -180,18 +180,18 @@ class Estate:
     def ports(self, *, administrator: bool = True) -> Ports:
         """Doors; the one of stockman itself has no more rights than its token."""
         first = next(iter(self.world.clusters))
-        doors: dict[str, ProxmoxClient] = {}
-        for one in self.desired.proxmox:
-            region = str(one.region)
+        clients: dict[str, ProxmoxClient] = {}
+        for proxmox in self.desired.proxmox:
+            region = str(proxmox.region)
             cluster = region if region in self.world.clusters else first
-            user, _, token = (one.token_id or "").partition("!")
-            doors[region] = self._door(cluster, self.token or Caller(user, token))
+            user, _, token = (proxmox.token_id or "").partition("!")
+            clients[region] = self._door(cluster, self.token or Caller(user, token))
             if administrator:
-                doors[admin_client_name(region)] = self._door(cluster, None)
+                clients[admin_client_name(region)] = self._door(cluster, None)
         return Ports(
             clock=self.clock,
             entropy=Dice(),
-            proxmox=doors,
+            proxmox=clients,
             images=memory_images(self.world),
             secrets=self.secrets,
             trial=WorldTrial(self.world),
@@ -209,14 +209,14 @@ class Estate:
     async def observe_all(self, *, administrator: bool = True) -> dict[str, ObservedProxmox]:
         ports, desired = self.ports(administrator=administrator), self.desired
         return {
-            str(one.region): await observe_proxmox(
-                str(one.region),
-                ports.on(str(one.region)),
+            str(cluster.region): await observe_proxmox(
+                str(cluster.region),
+                ports.on(str(cluster.region)),
                 ports.clock,
-                proxmox_query(desired, one),
-                ports.proxmox.get(admin_client_name(str(one.region))),
+                proxmox_query(desired, cluster),
+                ports.proxmox.get(admin_client_name(str(cluster.region))),
             )
-            for one in desired.proxmox
+            for cluster in desired.proxmox
         }
 
     async def plan(
@@ -224,22 +224,24 @@ class Estate:
     ) -> Outcome:
         desired, problems = self.desired, Problems()
         observed = await self.observe_all(administrator=administrator)
-        found = plan_proxmox_changes(desired, observed, problems, options or ProxmoxOptions())
-        made = unique_steps(found)
+        proxmox_changes = plan_proxmox_changes(
+            desired, observed, problems, options or ProxmoxOptions()
+        )
+        steps = unique_steps(proxmox_changes)
         plan = Plan(
             cluster="test",
             made_at=WorldClock(self.world).now(),
-            steps=made,
-            lanes=lane_widths(made),
+            steps=steps,
+            lanes=lane_widths(steps),
         )
-        return Outcome(found, build_plan(plan), problems, observed)
+        return Outcome(proxmox_changes, build_plan(plan), problems, observed)
 
     async def apply(
         self, *, administrator: bool = True, options: ProxmoxOptions | None = None
     ) -> Outcome:
         """Plan and do it all, one step after the other."""
         outcome = await self.plan(administrator=administrator, options=options)
-        assert [one for one in outcome.problems if one.is_error] == []
+        assert [problem for problem in outcome.problems if problem.is_error] == []
         ports = self.ports(administrator=administrator)
         for step in outcome.plan.steps:
             for gate in step.gates:
@@ -257,13 +259,13 @@ class Estate:
         raise KeyError(vmid)
 
 
-async def died_at_every_call(estate: Estate, made: Iterable[Step], *, after: bool | None) -> int:
+async def died_at_every_call(estate: Estate, steps: Iterable[Step], *, after: bool | None) -> int:
     """How often the product died: once at each call of each step, until the step came through.
 
     Before a call or after it; None: in turn.
     """
     deaths = 0
-    for step in made:
+    for step in steps:
         call, finished = 0, False
         while not finished:
             call += 1

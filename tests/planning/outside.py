@@ -27,22 +27,22 @@ class FactoryOutside:
         self, url: str, path: str, *, verify: bool, done: Callable[[Fetched | FetchFailed], None]
     ) -> None:
         del path, verify
-        found = self._answer("GET", url)
-        if found is None:
+        answer = self._answer("GET", url)
+        if answer is None:
             done(FetchFailed("download failed: 404"))
             return
-        content = found.body[: self.cut]
+        content = answer.body[: self.cut]
         done(Fetched(content[:-1] + bytes([content[-1] ^ 1]) if self.swaps else content))
 
     def metadata(
         self, url: str, *, verify: bool, done: Callable[[dict[str, object] | QueryFailed], None]
     ) -> None:
         del verify
-        found = self._answer("GET", url)
-        if found is None:
+        answer = self._answer("GET", url)
+        if answer is None:
             done(QueryFailed("invalid server response: '404 Not Found'"))
             return
-        done({"filename": url.rsplit("/", 1)[-1], "size": len(found.body)})
+        done({"filename": url.rsplit("/", 1)[-1], "size": len(answer.body)})
 
     def _answer(self, method: str, url: str) -> Response | None:
         if self.world is None:

@@ -65,42 +65,42 @@ def _said(tell: Callable[[Problems], None]) -> Callable[[], Problem]:
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "access.not-alone": _said(
-        lambda found: foreign_user(found, "stockman-csi@pve", "proxmox-csi", ("backup",))
+        lambda problems: foreign_user(problems, "stockman-csi@pve", "proxmox-csi", ("backup",))
     ),
     "access.still-used": _said(
-        lambda found: component_still_in_use(
-            found, "user stockman-csi@pve and role StockmanCSI", "proxmox-csi"
+        lambda problems: component_still_in_use(
+            problems, "user stockman-csi@pve and role StockmanCSI", "proxmox-csi"
         )
     ),
     "proxmox.token-shared": lambda: token_in_use("stockman@pve!stockman", ("meadow",)),
     "destroy.access-shared": _said(
-        lambda found: ending.access_in_use_stays(found, "pve", ("other",))
+        lambda problems: ending.access_in_use_stays(problems, "pve", ("other",))
     ),
     "destroy.karpenter": _said(
-        lambda found: ending.karpenter_guest_stays(found, "pve", "20000, 20001")
+        lambda problems: ending.karpenter_guest_stays(problems, "pve", "20000, 20001")
     ),
     "destroy.not-ours": _said(
-        lambda found: ending.guest_not_ours(found, "VM 1030 (cp-1)", "billing", "pve1")
+        lambda problems: ending.guest_not_ours(problems, "VM 1030 (cp-1)", "billing", "pve1")
     ),
     "image.checksum": lambda: checksum_mismatch(_URL, "checksum mismatch: got 5f0a, expected 0000"),
     "image.missing": lambda: image_not_available(_URL),
-    "image.no-volume": _said(lambda found: say.no_volume(found, _WISH)),
+    "image.no-volume": _said(lambda problems: say.no_volume(problems, _WISH)),
     "image.no-way": lambda: no_download_method(_URL, "pve1"),
     "image.schematic-id": lambda: schematic_id_mismatch("5f0a" * 16, "0b1c" * 16),
     "image.size": lambda: size_mismatch("local:import/talos.qcow2", 4096, 104857600),
     "proxmox.device": lambda: device_mismatch(
         MappedDevice(host=HostName("pve1"), place="0000:01:00.0", id="10de:2571"), "8086:1533"
     ),
-    "proxmox.no-administrator": _said(lambda found: administrator_missing(found, "pve")),
+    "proxmox.no-administrator": _said(lambda problems: administrator_missing(problems, "pve")),
     "proxmox.other-secret": _said(
-        lambda found: token_secret_mismatch(found, "stockman@pve!stockman", "stockman")
+        lambda problems: token_secret_mismatch(problems, "stockman@pve!stockman", "stockman")
     ),
     "proxmox.user-off": _said(
-        lambda found: inactive_user(found, "stockman@pve", "stockman", "it is not enabled")
+        lambda problems: inactive_user(problems, "stockman@pve", "stockman", "it is not enabled")
     ),
     "proxmox.token-ends": _said(
-        lambda found: token_expires(
-            found,
+        lambda problems: token_expires(
+            problems,
             "stockman@pve!stockman",
             "stockman",
             datetime(2026, 3, 1, 12, tzinfo=UTC),
@@ -108,8 +108,8 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         )
     ),
     "proxmox.lacks-privilege": _said(
-        lambda found: missing_privilege(
-            found,
+        lambda problems: missing_privilege(
+            problems,
             "/storage",
             {"Datastore.AllocateSpace"},
             "the machines of the configuration cannot be created in pve without it",
@@ -117,31 +117,35 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         )
     ),
     "template.host-offline": _said(
-        lambda found: templates.template_host_offline(found, "talos-v1-13-9-37656798", "pve2")
+        lambda problems: templates.template_host_offline(problems, "talos-v1-13-9-37656798", "pve2")
     ),
     "template.in-use": lambda: work.template_in_use(
         Vmid(9000), "talos-v1-13-8-37656798", ("local-zfs:base-9000-disk-0/vm-500-disk-0",)
     ),
     "template.stays": _said(
-        lambda found: templates.template_stays(
-            found,
+        lambda problems: templates.template_stays(
+            problems,
             9000,
             "talos-v1-13-8-37656798",
             ("local-zfs:base-9000-disk-0/vm-500-disk-0",),
         )
     ),
     "template.storage": _said(
-        lambda found: templates.unsuitable_template_storage(
-            found, "talos-v1-13-9-37656798", ("san", "lvm", "pve1"), None
+        lambda problems: templates.unsuitable_template_storage(
+            problems, "talos-v1-13-9-37656798", ("san", "lvm", "pve1"), None
         )
     ),
     "template.unseen": _said(
-        lambda found: templates.template_unreadable(found, 9000, "talos-v1-13-8-37656798", "pve2")
+        lambda problems: templates.template_unreadable(
+            problems, 9000, "talos-v1-13-8-37656798", "pve2"
+        )
     ),
     "token.still-kept": lambda: token_still_in_use(
         "stockman-csi@pve!csi", "sops:kubernetes/secrets.sops.yaml#csi"
     ),
-    "token.unknown": _said(lambda found: unknown_token(found, "csi", ("proxmox-csi", "stockman"))),
+    "token.unknown": _said(
+        lambda problems: unknown_token(problems, "csi", ("proxmox-csi", "stockman"))
+    ),
     "token.unproven": lambda: token_verification_failure(
         "stockman-csi@pve!csi-2", "it lacks Datastore.AllocateSpace on /storage"
     ),
@@ -150,49 +154,63 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     ),
     "vm.data-disk": lambda: work.data_disks(_VMID, "cp-1", ["scsi1 (local-zfs:vm-1030-disk-2)"]),
     "vm.disk-elsewhere": _said(
-        lambda found: say.storage_mismatch(found, _WISH, "scsi0", "local-lvm", "local-zfs")
+        lambda problems: say.storage_mismatch(problems, _WISH, "scsi0", "local-lvm", "local-zfs")
     ),
-    "vm.disk-shrinks": _said(lambda found: say.disk_shrinks(found, _WISH, "scsi0", 100 * _GIB, 64)),
+    "vm.disk-shrinks": _said(
+        lambda problems: say.disk_shrinks(problems, _WISH, "scsi0", 100 * _GIB, 64)
+    ),
     "vm.gone": lambda: work.guest_missing(_VMID, "cp-1", "pve1"),
     "vm.hidden": lambda: work.guest_not_visible("pve", _VMID, "cp-1"),
-    "vm.host-offline": _said(lambda found: say.host_offline(found, _WISH)),
+    "vm.host-offline": _said(lambda problems: say.host_offline(problems, _WISH)),
     "vm.identity": lambda: work.guest_identity_mismatch(_VMID, "cp-1", "pve1", "billing", _UUID),
-    "vm.keeper-taken": _said(lambda found: say.keeper_vmid_taken(found, 999_999_998, "billing")),
-    "vm.left-behind": _said(lambda found: say.leftover_disk(found, "cp-1", 1030, "pve1")),
+    "vm.keeper-taken": _said(
+        lambda problems: say.keeper_vmid_taken(problems, 999_999_998, "billing")
+    ),
+    "vm.left-behind": _said(lambda problems: say.leftover_disk(problems, "cp-1", 1030, "pve1")),
     "vm.mac-taken": _said(
-        lambda found: say.mac_taken(found, _WISH, "bc:24:11:00:00:2a", "200 (billing)")
+        lambda problems: say.mac_taken(problems, _WISH, "bc:24:11:00:00:2a", "200 (billing)")
     ),
     "vm.mount-stays": _said(
-        lambda found: say.mount_stays(found, _WISH, "/media", "mp0", "local-zfs:subvol-1030-disk-1")
+        lambda problems: say.mount_stays(
+            problems, _WISH, "/media", "mp0", "local-zfs:subvol-1030-disk-1"
+        )
     ),
-    "vm.no-host": _said(lambda found: say.no_host(found, _WISH, ["pve2", "pve3"])),
-    "vm.no-mapping": _said(lambda found: say.device_without_mapping(found, _WISH, "gpu", "pci")),
+    "vm.no-host": _said(lambda problems: say.no_host(problems, _WISH, ["pve2", "pve3"])),
+    "vm.no-mapping": _said(
+        lambda problems: say.device_without_mapping(problems, _WISH, "gpu", "pci")
+    ),
     "vm.no-room": _said(
-        lambda found: say.no_room(found, "local-zfs", "pve1", 192 * _GIB, 40 * _GIB)
+        lambda problems: say.no_room(problems, "local-zfs", "pve1", 192 * _GIB, 40 * _GIB)
     ),
     "vm.larger-than-storage": _said(
-        lambda found: say.disk_larger_than_storage(
-            found, _WISH, "local-zfs", 6400 * _GIB, 930 * _GIB
+        lambda problems: say.disk_larger_than_storage(
+            problems, _WISH, "local-zfs", 6400 * _GIB, 930 * _GIB
         )
     ),
     "vm.no-seed-storage": _said(
-        lambda found: say.no_iso_storage(
-            found, _WISH, "the VLAN eth0.7: ipconfigN addresses a card, not VLAN 7 on it"
+        lambda problems: say.no_iso_storage(
+            problems, _WISH, "the VLAN eth0.7: ipconfigN addresses a card, not VLAN 7 on it"
         )
     ),
-    "vm.no-storage": _said(lambda found: say.no_storage(found, _WISH, "local", "import")),
+    "vm.no-storage": _said(lambda problems: say.no_storage(problems, _WISH, "local", "import")),
     "vm.protected": lambda: work.guest_protection(_VMID, "cp-1"),
-    "vm.raw-device": _said(lambda found: say.raw_device(found, _WISH, "0000:01:00.0")),
-    "vm.renamed": _said(lambda found: say.name_mismatch(found, _WISH, "talos-1")),
-    "vm.disk-in-use": _said(lambda found: say.disk_in_use(found, _WISH, "data", "VM 1029", "pve2")),
+    "vm.raw-device": _said(lambda problems: say.raw_device(problems, _WISH, "0000:01:00.0")),
+    "vm.renamed": _said(lambda problems: say.name_mismatch(problems, _WISH, "talos-1")),
+    "vm.disk-in-use": _said(
+        lambda problems: say.disk_in_use(problems, _WISH, "data", "VM 1029", "pve2")
+    ),
     "vm.half-made": lambda: work.incomplete_guest(Vmid(301), "dns", "pve1"),
     "vm.leftovers": lambda: work.leftover_volumes(_VMID, "cp-1", ("ceph:vm-1030-cloudinit",)),
-    "vm.ha-elsewhere": _said(lambda found: say.ha_host_mismatch(found, _WISH, "pve2", online=True)),
-    "vm.recovering": _said(lambda found: say.ha_recovery(found, _WISH, "pve2")),
-    "vm.root-only": _said(
-        lambda found: say.root_only(found, _WISH, "the device /dev/dri/renderD128")
+    "vm.ha-elsewhere": _said(
+        lambda problems: say.ha_host_mismatch(problems, _WISH, "pve2", online=True)
     ),
-    "vm.stuck": _said(lambda found: say.incomplete_creation(found, _WISH, "pve2", shared=True)),
-    "vm.taken": _said(lambda found: say.vmid_taken(found, _WISH, "billing", "pve1")),
+    "vm.recovering": _said(lambda problems: say.ha_recovery(problems, _WISH, "pve2")),
+    "vm.root-only": _said(
+        lambda problems: say.root_only(problems, _WISH, "the device /dev/dri/renderD128")
+    ),
+    "vm.stuck": _said(
+        lambda problems: say.incomplete_creation(problems, _WISH, "pve2", shared=True)
+    ),
+    "vm.taken": _said(lambda problems: say.vmid_taken(problems, _WISH, "billing", "pve1")),
     "vm.unfinished": lambda: work.creation_in_progress("qemu", _VMID, "cp-1", "pve1"),
 }

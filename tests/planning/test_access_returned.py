@@ -25,13 +25,13 @@ GIVEN = "vm: {vmid: 1032, host: niobe, machine: q35, pci: [{mapping: gpu}]}"
 
 async def without_device() -> Estate:
     """Machines of which one had a device, which the files do not have any more."""
-    made = Estate("three-node")
-    cluster = next(iter(made.world.clusters.values()))
+    estate = Estate("three-node")
+    cluster = next(iter(estate.world.clusters.values()))
     cluster.state.hosts["niobe"].pci.append(pci_device(GPU, 21))
-    made.texts["nodes.yaml"] = made.texts["nodes.yaml"].replace(PLAIN, GIVEN) + DEVICES
-    await made.apply()
-    made.texts["nodes.yaml"] = made.texts["nodes.yaml"].replace(", pci: [{mapping: gpu}]", "")
-    return made
+    estate.texts["nodes.yaml"] = estate.texts["nodes.yaml"].replace(PLAIN, GIVEN) + DEVICES
+    await estate.apply()
+    estate.texts["nodes.yaml"] = estate.texts["nodes.yaml"].replace(", pci: [{mapping: gpu}]", "")
+    return estate
 
 
 def rows(estate: Estate, path: str) -> list[dict[str, str]]:
@@ -40,8 +40,8 @@ def rows(estate: Estate, path: str) -> list[dict[str, str]]:
 
 def held(estate: Estate) -> set[str]:
     """Who has a role on devices."""
-    found = rows(estate, "/access/acl")
-    return {rule["ugid"] for rule in found if rule["roleid"] == "StockmanPci"}
+    entries = rows(estate, "/access/acl")
+    return {rule["ugid"] for rule in entries if rule["roleid"] == "StockmanPci"}
 
 
 def roles(estate: Estate) -> set[str]:
@@ -56,7 +56,7 @@ async def test_rights_on_devices_go_when_no_machine_has_one_and_everything_else_
 
     kinds = [type(step.action).__name__ for step in outcome.plan.steps]
     assert kinds == ["ConfigureVm", "RestartVm", "RevokeRole", "RevokeRole", "DeleteRole"]
-    (change,) = (one for one in outcome.changes if one.mark is ChangeKind.REMOVE)
+    (change,) = (change for change in outcome.changes if change.mark is ChangeKind.REMOVE)
     assert change.what == f"rights of {USER}!stockman in {estate.region}: StockmanPci"
     assert change.destroys == ""
     assert held(estate) == set()
@@ -82,8 +82,8 @@ async def test_roles_that_others_gave_stay() -> None:
 
     await estate.apply()
 
-    found = {(one["roleid"], one["ugid"]) for one in rows(estate, "/access/acl")}
-    assert ("PVEMappingUser", USER) in found
+    roles = {(row["roleid"], row["ugid"]) for row in rows(estate, "/access/acl")}
+    assert ("PVEMappingUser", USER) in roles
 
 
 async def test_nothing_goes_where_another_cluster_may_need_it() -> None:

@@ -24,19 +24,19 @@ CSI = "token:pve/stockman-csi@pve!csi"
 @pytest.fixture
 def estate() -> Estate:
     """Three machines, and a component with a token of its own."""
-    made = Estate("three-node")
-    made.texts["cluster.yaml"] += (
+    estate = Estate("three-node")
+    estate.texts["cluster.yaml"] += (
         "\ncomponents:\n  proxmox-csi: {enabled: true, storage: ceph-vm-disks}\n"
     )
-    return made
+    return estate
 
 
 async def planned(estate: Estate, *names: str) -> tuple[Step, ...]:
     problems = Problems()
     seen = {estate.region: await estate.observe()}
-    found = plan_rotation(estate.desired, seen, names, problems, in_cluster=False)
+    rotation = plan_rotation(estate.desired, seen, names, problems, in_cluster=False)
     assert list(problems) == []
-    return unique_steps(found)
+    return unique_steps(rotation)
 
 
 def tokens(estate: Estate, user: str) -> list[str]:
@@ -186,10 +186,10 @@ async def test_without_an_administrator_nothing_is_rotated_and_it_is_said(estate
     problems = Problems()
     seen = {estate.region: await estate.observe(administrator=False)}
 
-    found = plan_rotation(estate.desired, seen, (), problems)
+    rotation = plan_rotation(estate.desired, seen, (), problems)
 
-    assert found == ()
-    assert [one.code for one in problems] == ["proxmox.no-administrator"]
+    assert rotation == ()
+    assert [problem.code for problem in problems] == ["proxmox.no-administrator"]
 
 
 async def test_a_name_that_nobody_has_is_told_with_those_there_are(estate: Estate) -> None:
@@ -208,10 +208,10 @@ async def test_no_secret_is_in_the_plan(estate: Estate) -> None:
     await estate.apply()
     secrets = set(estate.secrets.kept.values())
 
-    found = await planned(estate)
+    steps = await planned(estate)
 
-    assert {type(step.action) for step in found} == {RenewToken, DeleteToken}
-    assert not [one for one in secrets if one in str(found)]
+    assert {type(step.action) for step in steps} == {RenewToken, DeleteToken}
+    assert not [secret for secret in secrets if secret in str(steps)]
 
 
 async def test_components_keep_their_old_token_until_their_pods_began_anew(
@@ -220,9 +220,9 @@ async def test_components_keep_their_old_token_until_their_pods_began_anew(
     await estate.apply()
     problems = Problems()
     seen = {estate.region: await estate.observe()}
-    found = unique_steps(plan_rotation(estate.desired, seen, ("proxmox-csi",), problems))
+    steps = unique_steps(plan_rotation(estate.desired, seen, ("proxmox-csi",), problems))
 
-    restart, drop = found[1:]
+    restart, drop = steps[1:]
     (here,), (gate,) = restart.gates, drop.gates
 
     assert restart.action.summary == (
@@ -235,7 +235,7 @@ async def test_components_keep_their_old_token_until_their_pods_began_anew(
     assert gate.summary == (
         "pods in csi-proxmox with Secret proxmox-csi-config use token stockman-csi@pve!csi-2"
     )
-    assert found[1].needs == (found[0].id,)
+    assert steps[1].needs == (steps[0].id,)
 
 
 async def test_a_renewed_token_whose_secret_was_lost_is_made_anew_under_its_name(

@@ -30,24 +30,24 @@ PUSHED = Step(
 @pytest.fixture
 def estate() -> Estate:
     """A Proxmox cluster in which a component was at work that the files do not have."""
-    made = Estate("three-node")
-    door = made.pve
-    door.post("/access/users", userid=CSI, comment=MADE)
-    door.post("/access/roles", roleid=ROLE, privs="VM.Audit")
-    door.post(f"/access/users/{CSI}/token/csi", comment=MADE)
-    door.put("/access/acl", path="/", roles=ROLE, users=CSI)
-    door.put("/access/acl", path="/", roles=ROLE, tokens=f"{CSI}!csi")
-    return made
+    estate = Estate("three-node")
+    pve = estate.pve
+    pve.post("/access/users", userid=CSI, comment=MADE)
+    pve.post("/access/roles", roleid=ROLE, privs="VM.Audit")
+    pve.post(f"/access/users/{CSI}/token/csi", comment=MADE)
+    pve.put("/access/acl", path="/", roles=ROLE, users=CSI)
+    pve.put("/access/acl", path="/", roles=ROLE, tokens=f"{CSI}!csi")
+    return estate
 
 
 def kubernetes(*releases: str) -> ObservedKubernetes:
-    found = tuple(
+    flux = tuple(
         ObservedObject(
             kind="HelmRelease", namespace="csi", name=name, uid="1", owner=ObjectOwner.FLUX
         )
         for name in releases
     )
-    return ObservedKubernetes(at=NOW, source="test", version="v1.36.3", releases=(), flux=found)
+    return ObservedKubernetes(at=NOW, source="test", version="v1.36.3", releases=(), flux=flux)
 
 
 async def changes(
@@ -59,8 +59,8 @@ async def changes(
     stale: tuple[str, ...] = (),
 ) -> tuple[ProxmoxChange, ...]:
     observed = Observed(at=NOW, proxmox=await estate.observe_all(), kubernetes=seen)
-    wishes = DesiredState(desired=estate.desired, push=push, stale=stale)
-    return tuple(plan_surplus_removal(wishes, observed, (PUSHED,) if push else (), problems))
+    desired_state = DesiredState(desired=estate.desired, push=push, stale=stale)
+    return tuple(plan_surplus_removal(desired_state, observed, (PUSHED,) if push else (), problems))
 
 
 async def test_what_the_cluster_has_let_go_is_taken_away_and_named_plainly(
@@ -109,7 +109,7 @@ async def test_what_the_cluster_works_with_stays_until_it_is_pushed(estate: Esta
     (goes,) = await changes(estate, Problems(), there, push=True)
 
     assert (stays, kept) == ((), ())
-    assert [one.code for one in problems] == ["access.still-used"]
+    assert [problem.code for problem in problems] == ["access.still-used"]
     assert goes.steps[0].needs == (PUSHED.id,)
     assert {step.stage for step in goes.steps} == {Stage.KUBERNETES}
 
@@ -139,9 +139,9 @@ async def test_users_that_stockman_did_not_make_are_never_surplus(estate: Estate
     estate.pve.put(f"/access/users/{CSI}", comment="made by anna")
 
     (cluster,) = estate.desired.proxmox
-    found = find_surplus_access(estate.desired, cluster, await estate.observe())
+    surplus_access = find_surplus_access(estate.desired, cluster, await estate.observe())
 
-    assert found == ()
+    assert surplus_access == ()
 
 
 async def test_users_that_another_cluster_may_need_stay(estate: Estate) -> None:
@@ -149,26 +149,26 @@ async def test_users_that_another_cluster_may_need_stay(estate: Estate) -> None:
     estate.edit("cluster.yaml", "^cluster_name: k8s$", "cluster_name: other")
 
     (cluster,) = estate.desired.proxmox
-    found = find_surplus_access(estate.desired, cluster, await estate.observe())
+    surplus_access = find_surplus_access(estate.desired, cluster, await estate.observe())
 
-    assert found == ()
+    assert surplus_access == ()
 
 
 async def shared() -> Estate:
     """A Proxmox cluster in which another cluster of stockman works, with a role that has more."""
-    made = Estate("three-node")
-    await made.apply()
-    made.pve.put("/access/roles/StockmanHosts", privs="Sys.PowerMgmt", append=1)
-    made.edit("cluster.yaml", "^cluster_name: k8s$", "cluster_name: other")
-    return made
+    estate = Estate("three-node")
+    await estate.apply()
+    estate.pve.put("/access/roles/StockmanHosts", privs="Sys.PowerMgmt", append=1)
+    estate.edit("cluster.yaml", "^cluster_name: k8s$", "cluster_name: other")
+    return estate
 
 
 async def test_a_role_that_another_cluster_works_with_is_not_made_smaller() -> None:
     estate = await shared()
 
-    found = await estate.plan()
+    plan = await estate.plan()
 
-    assert [step.id for step in found.plan.steps if "StockmanHosts" in step.id] == []
+    assert [step.id for step in plan.plan.steps if "StockmanHosts" in step.id] == []
 
 
 async def test_a_token_that_another_cluster_works_with_is_not_made_anew() -> None:
@@ -176,7 +176,7 @@ async def test_a_token_that_another_cluster_works_with_is_not_made_anew() -> Non
     (cluster,) = estate.desired.proxmox
     place = list_desired_tokens(estate.desired, cluster, 9)[0].secret.place
 
-    found = await estate.plan(options=ProxmoxOptions(unkept=frozenset({place})))
+    plan = await estate.plan(options=ProxmoxOptions(unkept=frozenset({place})))
 
-    assert "proxmox.token-shared" in found.codes
-    assert [step.id for step in found.plan.steps if step.id.startswith("access/token/")] == []
+    assert "proxmox.token-shared" in plan.codes
+    assert [step.id for step in plan.plan.steps if step.id.startswith("access/token/")] == []

@@ -84,12 +84,12 @@ COLD: dict[str, tuple[str, Judge]] = {
 }
 
 
-@pytest.mark.parametrize("what", LIVE)
+@pytest.mark.parametrize("kind", LIVE)
 async def test_what_changes_while_a_machine_runs_is_changed_without_a_restart(
-    estate: Estate, what: str
+    estate: Estate, kind: str
 ) -> None:
     await estate.apply()
-    more, is_so = LIVE[what]
+    more, is_so = LIVE[kind]
     given(estate, more)
 
     outcome = await estate.apply()
@@ -413,7 +413,7 @@ async def test_a_container_whose_host_died_while_making_it_is_left_to_root(
     give_power(cluster, cluster.state.hosts["neo"])
     await contained.clock.sleep(600)
     step = (await contained.plan()).plan.step("vms/create/dns")
-    gate = next(one for one in step.gates if one.kind == "proxmox.vmid")
+    gate = next(gate for gate in step.gates if gate.kind == "proxmox.vmid")
 
     verdict = await gate.check(contained.ports())
     del cluster.state.guests[301].config.values["lock"]
@@ -465,7 +465,7 @@ async def cut_off(contained: Estate) -> None:
 def makings(estate: Estate) -> list[str]:
     """How the tasks ended that made the container."""
     cluster = next(iter(estate.world.clusters.values()))
-    return [one.exit_status for one in cluster.state.tasks.values() if one.type == "vzcreate"]
+    return [task.exit_status for task in cluster.state.tasks.values() if task.type == "vzcreate"]
 
 
 async def test_a_container_that_its_host_did_not_live_to_set_up_is_made_anew(
@@ -477,7 +477,7 @@ async def test_a_container_that_its_host_did_not_live_to_set_up_is_made_anew(
 
     outcome = await contained.apply()
 
-    (change,) = (one for one in outcome.changes if "container 301" in one.what)
+    (change,) = (change for change in outcome.changes if "container 301" in change.what)
     assert "is marked as unfinished: its creation was interrupted" in change.why
     assert makings(contained) == ["unexpected status", "OK"]
     assert contained.config(301)["description"].strip() == "stockman: k8s/dns"
@@ -488,10 +488,10 @@ async def test_a_container_that_its_host_did_not_live_to_set_up_is_made_anew(
 async def test_a_container_that_is_whole_is_not_made_twice_by_whoever_dies_at_any_call(
     contained: Estate,
 ) -> None:
-    steps = [one for one in (await contained.plan()).plan.steps if one.node != "dns"]
+    steps = [step for step in (await contained.plan()).plan.steps if step.node != "dns"]
     for step in steps:
         await perform(step.action, contained.ports())
-    rest = [one for one in (await contained.plan()).plan.steps if one.node == "dns"]
+    rest = [step for step in (await contained.plan()).plan.steps if step.node == "dns"]
 
     deaths = await died_at_every_call(contained, rest, after=None)
 
@@ -579,7 +579,7 @@ async def test_what_only_root_may_give_a_container_is_refused_before_anything_is
 
     outcome = await contained.plan()
 
-    assert [one.code for one in outcome.problems if one.is_error] == ["vm.root-only"]
+    assert [problem.code for problem in outcome.problems if problem.is_error] == ["vm.root-only"]
 
 
 async def test_what_root_gave_a_container_is_left_alone(contained: Estate) -> None:
@@ -607,4 +607,4 @@ async def test_a_container_with_a_volume_of_its_own_is_not_removed_with_it(
 
     outcome = await contained.plan()
 
-    assert [one.code for one in outcome.problems if one.is_error] == ["vm.data-disk"]
+    assert [problem.code for problem in outcome.problems if problem.is_error] == ["vm.data-disk"]

@@ -21,26 +21,26 @@ FIRST = 3
 LAST = 3
 
 
-def killed_after(found: Bootstrapped, calls: int, step: Step) -> bool:
+def killed_after(cluster: Bootstrapped, calls: int, step: Step) -> bool:
     """Perform a step whose process dies after so many calls; False: it was done before that."""
-    found.door.left = calls
+    cluster.door.left = calls
     try:
-        asyncio.run(found.perform(step))
+        asyncio.run(cluster.perform(step))
     except Killed:
         return True
     finally:
-        found.door.left = None
+        cluster.door.left = None
     return False
 
 
-def calls_of(found: Bootstrapped, step: Step) -> int:
-    before = len(found.door.calls)
-    asyncio.run(found.perform(step))
-    return len(found.door.calls) - before
+def calls_of(cluster: Bootstrapped, step: Step) -> int:
+    before = len(cluster.door.calls)
+    asyncio.run(cluster.perform(step))
+    return len(cluster.door.calls) - before
 
 
 def named(name: str) -> Callable[[Bootstrapped], Step]:
-    return lambda found: next(one for one in found.steps() if one.id == name)
+    return lambda found: next(step for step in found.steps() if step.id == name)
 
 
 @pytest.mark.parametrize(
@@ -55,10 +55,10 @@ def test_small_actions_are_finished_by_the_next_run(followed: Workspace, name: s
     total = calls_of(bootstrapped(followed), step)
 
     for calls in range(total):
-        found = bootstrapped(followed)
-        assert killed_after(found, calls, step)
-        asyncio.run(found.perform(step))
-        assert asyncio.run(step.action.done(found.ports))
+        cluster = bootstrapped(followed)
+        assert killed_after(cluster, calls, step)
+        asyncio.run(cluster.perform(step))
+        assert asyncio.run(step.action.done(cluster.ports))
 
 
 def test_an_install_is_finished_by_the_next_run_and_made_once(followed: Workspace) -> None:
@@ -66,44 +66,46 @@ def test_an_install_is_finished_by_the_next_run_and_made_once(followed: Workspac
     total = calls_of(bootstrapped(followed), step)
 
     for calls in (*range(FIRST), *range(total - LAST, total)):
-        found = bootstrapped(followed)
-        assert killed_after(found, calls, step)
-        asyncio.run(found.perform(step))
-        made = asyncio.run(
-            find_release(memory_kubernetes(found.cluster.api), "cilium", "kube-system")
+        cluster = bootstrapped(followed)
+        assert killed_after(cluster, calls, step)
+        asyncio.run(cluster.perform(step))
+        release = asyncio.run(
+            find_release(memory_kubernetes(cluster.cluster.api), "cilium", "kube-system")
         )
-        assert made is not None
-        assert (made.revision, made.status) == (1, "deployed"), calls
-        assert leftovers(found) == [], calls
+        assert release is not None
+        assert (release.revision, release.status) == (1, "deployed"), calls
+        assert leftovers(cluster) == [], calls
 
 
 def test_what_a_killed_install_left_is_removed_by_a_new_plan(followed: Workspace) -> None:
-    found = bootstrapped(followed)
-    found.apply()
+    cluster = bootstrapped(followed)
+    cluster.apply()
     binding = with_owner_labels(
         ROLE_BINDINGS, "stockman-install-cilium", roleRef=ADMIN, subjects=[]
     )
-    asyncio.run(apply_object(memory_kubernetes(found.cluster.api), ROLE_BINDINGS, binding))
-    assert leftovers(found) == ["stockman-install-cilium"]
+    asyncio.run(apply_object(memory_kubernetes(cluster.cluster.api), ROLE_BINDINGS, binding))
+    assert leftovers(cluster) == ["stockman-install-cilium"]
 
-    change = found.changes()[0]
-    found.apply()
+    change = cluster.changes()[0]
+    cluster.apply()
 
     assert (change.id, change.mark) == ("kubernetes/install/cilium", ChangeKind.REMOVE)
     assert change.why == "an interrupted run left its installer"
-    assert leftovers(found) == []
-    made = asyncio.run(find_release(memory_kubernetes(found.cluster.api), "cilium", "kube-system"))
-    assert made is not None
-    assert made.revision == 1
-    assert found.changes() == ()
+    assert leftovers(cluster) == []
+    release = asyncio.run(
+        find_release(memory_kubernetes(cluster.cluster.api), "cilium", "kube-system")
+    )
+    assert release is not None
+    assert release.revision == 1
+    assert cluster.changes() == ()
 
 
 def test_components_that_were_not_tested_yet_are_tested_by_a_new_plan(followed: Workspace) -> None:
-    found = bootstrapped(followed)
-    found.apply(until="kubernetes/test/cilium")
+    cluster = bootstrapped(followed)
+    cluster.apply(until="kubernetes/test/cilium")
     tested = ("cilium", "coredns", "cert-manager", "flux-instance")
-    assert found.look().smoke_tests == dict.fromkeys(tested, PENDING)
+    assert cluster.look().smoke_tests == dict.fromkeys(tested, PENDING)
 
-    ids = [change.id for change in found.changes()]
+    ids = [change.id for change in cluster.changes()]
 
     assert ids == [f"kubernetes/test/{name}" for name in tested]

@@ -38,36 +38,36 @@ from tests.planning.bootstrapped import CANARY, Bootstrapped, Workspace, bootstr
 BEFORE_FLUX = ["cilium", "coredns", "spegel", "cert-manager", "flux-operator", "flux-instance"]
 
 
-def installs(found: tuple[object, ...]) -> list[str]:
-    ids = [str(getattr(one, "id", "")) for one in found]
-    return [one.rpartition("/")[2] for one in ids if "/install/" in one]
+def installs(steps: tuple[object, ...]) -> list[str]:
+    ids = [str(getattr(step, "id", "")) for step in steps]
+    return [step_id.rpartition("/")[2] for step_id in ids if "/install/" in step_id]
 
 
-def leftovers(found: Bootstrapped) -> list[str]:
+def leftovers(cluster: Bootstrapped) -> list[str]:
     """What an install should have taken away again."""
 
     async def listed() -> list[str]:
-        port = memory_kubernetes(found.cluster.api)
+        port = memory_kubernetes(cluster.cluster.api)
         jobs = (await port.objects(JOBS)).items
         bindings = (await port.objects(ROLE_BINDINGS)).items
-        names = [object_name(one) for one in (*jobs, *bindings)]
-        return [one for one in names if one.startswith("stockman-")]
+        names = [object_name(content) for content in (*jobs, *bindings)]
+        return [name for name in names if name.startswith("stockman-")]
 
     return asyncio.run(listed())
 
 
 def test_a_cluster_without_a_network_comes_to_follow_its_repository(bare: Bootstrapped) -> None:
     before = bare.look()
-    assert [one.is_ready for one in before.nodes or ()] == [False, False, False]
+    assert [node.is_ready for node in before.nodes or ()] == [False, False, False]
 
     bare.apply()
 
     after = bare.look()
-    assert [one.is_ready for one in after.nodes or ()] == [True, True, True]
-    assert {one.name: one.status for one in after.releases or ()} == dict.fromkeys(
+    assert [node.is_ready for node in after.nodes or ()] == [True, True, True]
+    assert {release.name: release.status for release in after.releases or ()} == dict.fromkeys(
         BEFORE_FLUX, "deployed"
     )
-    again = [one.name for one in after.releases or () if one.revision != 1]
+    again = [release.name for release in after.releases or () if release.revision != 1]
     assert again == ["coredns"], "Flux makes a revision of its own of what it takes over"
     taken_over = after.of_flux("HelmRelease", "kube-system", "coredns")
     assert taken_over is not None
@@ -79,29 +79,29 @@ def test_a_cluster_without_a_network_comes_to_follow_its_repository(bare: Bootst
 
 
 def test_a_plan_says_what_comes_before_what(bare: Bootstrapped) -> None:
-    found = bare.steps()
+    steps = bare.steps()
 
-    assert installs(found) == BEFORE_FLUX
-    ids = [one.id for one in found]
+    assert installs(steps) == BEFORE_FLUX
+    ids = [step.id for step in steps]
     assert ids[0] == "kubernetes/pushed"
     assert ids.index("kubernetes/definitions/gateway-api") < ids.index("kubernetes/install/cilium")
     assert ids.index("kubernetes/secret/flux-system/sops-age") < ids.index(
         "kubernetes/install/flux-instance"
     )
-    tests = [step.id for step in found if step.id.startswith("kubernetes/test/")]
+    tests = [step.id for step in steps if step.id.startswith("kubernetes/test/")]
     assert tests == ids[-len(tests) :]
     chain = ids[: -len(tests)]
-    assert [step.needs for step in found[: len(chain)]] == [(), *((name,) for name in chain[:-1])]
-    assert {step.needs for step in found[len(chain) :]} == {(chain[-1],)}
+    assert [step.needs for step in steps[: len(chain)]] == [(), *((name,) for name in chain[:-1])]
+    assert {step.needs for step in steps[len(chain) :]} == {(chain[-1],)}
 
 
 def test_without_a_cluster_everything_is_planned(followed: Workspace) -> None:
-    found = plan_kubernetes_changes(followed.wish, None)
+    kubernetes_changes = plan_kubernetes_changes(followed.wish, None)
 
-    assert installs(found) == BEFORE_FLUX
-    assert kubernetes_steps(found, followed.wish, StageContext(needs=("talos/x",), push=True))[
-        0
-    ].needs == ("talos/x",)
+    assert installs(kubernetes_changes) == BEFORE_FLUX
+    assert kubernetes_steps(
+        kubernetes_changes, followed.wish, StageContext(needs=("talos/x",), push=True)
+    )[0].needs == ("talos/x",)
 
 
 def test_a_saved_plan_holds_no_secret(bare: Bootstrapped) -> None:
@@ -114,13 +114,13 @@ def test_a_saved_plan_holds_no_secret(bare: Bootstrapped) -> None:
 
 
 def test_what_could_not_be_read_is_not_taken_for_absent(followed: Workspace) -> None:
-    found = bootstrapped(followed)
+    cluster = bootstrapped(followed)
 
     class Deaf:
         """A door that does not tell of Secrets."""
 
         def __init__(self) -> None:
-            self.door = memory_kubernetes(found.cluster.api)
+            self.door = memory_kubernetes(cluster.cluster.api)
 
         def __getattr__(self, name: str) -> object:
             return getattr(self.door, name)
@@ -133,13 +133,13 @@ def test_what_could_not_be_read_is_not_taken_for_absent(followed: Workspace) -> 
             return await self.door.objects(kind, selection)
 
     seen = asyncio.run(
-        observe_kubernetes(Deaf(), found.ports.clock, KubernetesQuery())  # type: ignore[arg-type]  # handed on
+        observe_kubernetes(Deaf(), cluster.ports.clock, KubernetesQuery())  # type: ignore[arg-type]  # handed on
     )
 
     assert seen.releases is None
     assert seen.unknown["releases"] == "no answer: cut"
     with pytest.raises(Refused, match=r"kube\.unknown"):
-        plan_kubernetes_changes(found.wish, seen)
+        plan_kubernetes_changes(cluster.wish, seen)
 
 
 def test_one_look_asks_as_much_of_a_small_cluster_as_of_a_large_one(bare: Bootstrapped) -> None:
@@ -162,11 +162,11 @@ def test_objects_of_others_are_named_before_anything_is_done(bare: Bootstrapped)
     port = memory_kubernetes(bare.cluster.api)
     asyncio.run(port.apply(DEPLOYMENTS, ServerSideApply(content=content, manager="somebody")))
 
-    found = find_foreign_objects(bare.wish, bare.look())
+    foreign_objects = find_foreign_objects(bare.wish, bare.look())
 
-    assert [one.code for one in found] == ["kube.foreign"]
-    assert "deployments.apps coredns in kube-system" in found[0].what
-    assert "somebody" in found[0].why
+    assert [problem.code for problem in foreign_objects] == ["kube.foreign"]
+    assert "deployments.apps coredns in kube-system" in foreign_objects[0].what
+    assert "somebody" in foreign_objects[0].why
 
 
 def test_a_helm_job_that_fails_tells_what_helm_said(bare: Bootstrapped) -> None:
@@ -202,24 +202,24 @@ def test_a_release_that_is_there_is_not_installed_again(bare: Bootstrapped) -> N
 
 def test_secrets_of_ours_that_differ_are_put_right(bare: Bootstrapped) -> None:
     bare.apply(until="kubernetes/install/flux-operator")
-    secret = next(one for one in bare.steps() if "/secret/" in one.id)
+    secret = next(step for step in bare.steps() if "/secret/" in step.id)
     asyncio.run(bare.perform(secret))
     seen = bare.look()
-    assert [(one.name, one.owner) for one in seen.secrets or ()] == [
+    assert [(secret.name, secret.owner) for secret in seen.secrets or ()] == [
         ("sops-age", ObjectOwner.STOCKMAN)
     ]
-    wanted = bare.wish.secrets[0]
-    renewed = replace(wanted, digests=dict.fromkeys(wanted.digests, "another"))
+    desired_secret = bare.wish.secrets[0]
+    renewed = replace(desired_secret, digests=dict.fromkeys(desired_secret.digests, "another"))
 
-    found = plan_kubernetes_changes(replace(bare.wish, secrets=(renewed,)), seen)
+    kubernetes_changes = plan_kubernetes_changes(replace(bare.wish, secrets=(renewed,)), seen)
 
-    whys = [one.why for one in found if "/secret/" in one.id]
+    whys = [change.why for change in kubernetes_changes if "/secret/" in change.id]
     assert whys == ["age.agekey differs from the encrypted file"]
 
 
 def test_the_seen_secret_has_digests_and_no_values(bare: Bootstrapped) -> None:
     bare.apply(until="kubernetes/definitions/gateway-api")
-    secret = next(one for one in bare.steps() if "/secret/" in one.id)
+    secret = next(step for step in bare.steps() if "/secret/" in step.id)
     asyncio.run(bare.perform(secret))
 
     assert CANARY not in repr(bare.look())
@@ -231,23 +231,23 @@ def test_flux_looks_at_its_repository_when_it_is_asked_to(bare: Bootstrapped) ->
     assert list(reconcile_changes(bare.wish, bare.look(), "now", "it was asked for")) == []
     bare.apply()
 
-    found = tuple(reconcile_changes(bare.wish, bare.look(), "now", "it was asked for"))
-    for step in kubernetes_steps(found, bare.wish, StageContext()):
+    reconciliations = tuple(reconcile_changes(bare.wish, bare.look(), "now", "it was asked for"))
+    for step in kubernetes_steps(reconciliations, bare.wish, StageContext()):
         asyncio.run(bare.perform(step))
 
-    assert [one.id for one in found] == [
+    assert [step.id for step in reconciliations] == [
         "kubernetes/reconcile/gitrepositories",
         "kubernetes/reconcile/kustomizations",
         "kubernetes/wait/repository",
     ]
-    assert all(asyncio.run(one.action.done(bare.ports)) for one in found)
+    assert all(asyncio.run(step.action.done(bare.ports)) for step in reconciliations)
 
 
 def test_a_repository_that_is_all_that_differs_is_pushed_without_a_look_at_itself(
     bare: Bootstrapped,
 ) -> None:
-    made = kubernetes_steps(
+    steps = kubernetes_steps(
         (push_change(bare.wish, "files are rendered"),), bare.wish, StageContext(needs=("a",))
     )
 
-    assert [(one.id, one.needs) for one in made] == [("kubernetes/push", ("a",))]
+    assert [(step.id, step.needs) for step in steps] == [("kubernetes/push", ("a",))]

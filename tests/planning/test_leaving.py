@@ -21,8 +21,8 @@ async def test_a_machine_that_the_files_do_not_have_leaves_from_the_address_it_w
 
     estate.edit("nodes.yaml", NIOBE, "")
 
-    found = find_leaving_machines(estate.desired, await estate.observe_all(), None)
-    assert found == {"talos-niobe": "127.66.0.18"}
+    leaving_machines = find_leaving_machines(estate.desired, await estate.observe_all(), None)
+    assert leaving_machines == {"talos-niobe": "127.66.0.18"}
 
 
 async def test_a_machine_of_others_does_not_leave() -> None:

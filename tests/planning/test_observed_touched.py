@@ -16,12 +16,12 @@ async def test_what_a_plan_touches_looks_the_same_without_all_the_rest(is_made: 
     estate = Estate("three-node")
     if is_made:
         await estate.apply()
-    whole = await estate.observe_all()
+    everything = await estate.observe_all()
 
-    part = await observe_plan_guests(estate.desired, estate.ports(), (*VMS, "machine/neo"))
+    touched = await observe_plan_guests(estate.desired, estate.ports(), (*VMS, "machine/neo"))
 
-    assert digest_touched_guests(part, VMS) == digest_touched_guests(whole, VMS)
-    assert sorted(digest_touched_guests(part, VMS)) == sorted(VMS)
+    assert digest_touched_guests(touched, VMS) == digest_touched_guests(everything, VMS)
+    assert sorted(digest_touched_guests(touched, VMS)) == sorted(VMS)
 
 
 async def test_nothing_but_the_guests_that_a_plan_touches_is_looked_at() -> None:

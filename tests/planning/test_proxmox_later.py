@@ -101,7 +101,7 @@ async def test_a_machine_that_high_availability_moved_is_where_it_should_be() ->
     assert guests[1032].node == "neo"
     outcome = await estate.plan()
     assert outcome.changes == ()
-    assert [one.code for one in outcome.problems] == ["vm.ha-elsewhere"]
+    assert [problem.code for problem in outcome.problems] == ["vm.ha-elsewhere"]
 
 
 async def test_a_node_that_stopped_is_started(estate: Estate) -> None:
@@ -122,7 +122,7 @@ async def test_a_node_that_left_the_files_is_destroyed_and_said_so(estate: Estat
     outcome = await estate.apply()
 
     assert outcome.plan.destroys == ("VM 1032 (talos-niobe) on niobe with its system disk",)
-    assert [one.mark for one in outcome.changes] == [ChangeKind.REMOVE]
+    assert [change.mark for change in outcome.changes] == [ChangeKind.REMOVE]
     assert sorted(next(iter(estate.world.clusters.values())).state.guests) == [1030, 1031]
     assert (await estate.plan()).changes == ()
 
@@ -186,11 +186,11 @@ async def test_data_disks_outlive_their_machine(estate: Estate) -> None:
     disk = "    vm: {vmid: 1032, host: niobe, data_disks: [{name: data, size_gb: 50}]}"
     estate.edit("nodes.yaml", r"    vm: \{vmid: 1032, host: niobe\}", disk)
     await estate.apply()
-    whole = estate.texts["nodes.yaml"]
+    text = estate.texts["nodes.yaml"]
     before = estate.config(1032)["scsi1"]
     estate.edit("nodes.yaml", NIOBE, "")
     await estate.apply()
-    estate.texts["nodes.yaml"] = whole
+    estate.texts["nodes.yaml"] = text
 
     outcome = await estate.apply()
 
@@ -253,7 +253,9 @@ async def test_a_network_that_keys_cannot_say_comes_in_an_image_that_is_removed_
         assert await perform(step.action, estate.ports())
 
     assert volume.startswith("cephfs:iso/stockman-talos-trinity-")
-    assert "NoCloud image" in next(one.what for one in outcome.changes if "1030" in one.what)
+    assert "NoCloud image" in next(
+        change.what for change in outcome.changes if "1030" in change.what
+    )
     assert len(removals) == 3
     assert estate.config(1030)["ide2"] == "none,media=cdrom"
     assert (
@@ -299,7 +301,7 @@ async def test_other_vms_and_containers_are_made_changed_and_removed_by_the_same
     assert "canary" not in str(first.plan)
     assert {step.node for step in second.plan.steps} == {"printer", "dns"}
     assert again.changes == ()
-    assert sorted(one.node for one in last.changes) == ["dns", "printer"]
+    assert sorted(change.node for change in last.changes) == ["dns", "printer"]
     assert sorted(state.guests) == [1030, 1031, 1032]
 
 
@@ -312,11 +314,11 @@ async def test_a_restart_that_a_run_left_out_is_planned_by_the_next(estate: Esta
         "memory: 8192",
     )
 
-    found = await estate.plan()
+    plan = await estate.plan()
 
-    steps = [step.id for step in found.plan.steps if step.node == "talos-neo"]
+    steps = [step.id for step in plan.plan.steps if step.node == "talos-neo"]
     assert steps == ["vms/restart/talos-neo"]
-    (change,) = [one for one in found.changes if one.node == "talos-neo"]
+    (change,) = [change for change in plan.changes if change.node == "talos-neo"]
     assert "memory was changed and needs a restart" in change.why
     await estate.apply()
     assert (await estate.plan()).changes == ()
@@ -355,9 +357,9 @@ async def test_mounts_neither_shrink_nor_go(estate: Estate) -> None:
     estate.texts["nodes.yaml"] = estate.texts["nodes.yaml"].partition("      mounts:")[0]
     gone = await estate.plan()
 
-    assert [one.code for one in smaller.problems.errors] == ["vm.disk-shrinks"]
+    assert [error.code for error in smaller.problems.errors] == ["vm.disk-shrinks"]
     assert gone.changes == ()
-    assert [one.code for one in gone.problems.warnings] == ["vm.mount-stays"]
+    assert [warning.code for warning in gone.problems.warnings] == ["vm.mount-stays"]
 
 
 async def test_a_host_that_high_availability_does_not_follow_is_told() -> None:
@@ -365,12 +367,12 @@ async def test_a_host_that_high_availability_does_not_follow_is_told() -> None:
     await estate.apply()
     estate.edit("nodes.yaml", "host: neo", "host: niobe")
 
-    found = await estate.plan()
+    plan = await estate.plan()
 
-    assert found.changes == ()
-    (told,) = found.problems.warnings
-    assert told.code == "vm.ha-elsewhere"
-    assert "ha-manager migrate vm:1031 niobe" in told.fix
+    assert plan.changes == ()
+    (warning,) = plan.problems.warnings
+    assert warning.code == "vm.ha-elsewhere"
+    assert "ha-manager migrate vm:1031 niobe" in warning.fix
 
 
 async def test_stopping_asks_first_and_is_fine_where_nothing_runs(estate: Estate) -> None:

@@ -24,12 +24,14 @@ async def test_an_empty_world_gets_all_machines_and_then_there_is_nothing_left_t
     first = await estate.apply()
     second = await estate.plan()
 
-    wanted = {node.vm.vmid: node.vm for node in estate.desired.nodes if node.vm is not None}
+    desired_vms = {node.vm.vmid: node.vm for node in estate.desired.nodes if node.vm is not None}
     guests = next(iter(estate.world.clusters.values())).state.guests
     assert first.changes
-    assert {vmid: guests[vmid].node for vmid in wanted} == {k: v.host for k, v in wanted.items()}
-    assert {guests[vmid].status for vmid in wanted} == {"running"}
-    assert all(str(vm.uuid) in estate.config(vmid)["smbios1"] for vmid, vm in wanted.items())
+    assert {vmid: guests[vmid].node for vmid in desired_vms} == {
+        k: v.host for k, v in desired_vms.items()
+    }
+    assert {guests[vmid].status for vmid in desired_vms} == {"running"}
+    assert all(str(vm.uuid) in estate.config(vmid)["smbios1"] for vmid, vm in desired_vms.items())
     assert second.changes == ()
     assert second.codes == []
 
@@ -72,7 +74,7 @@ async def test_a_privilege_that_is_missing_is_named_with_its_path() -> None:
 
     outcome = await estate.plan(administrator=False)
 
-    assert [one.what for one in outcome.problems] == [
+    assert [problem.what for problem in outcome.problems] == [
         (
             "the token of stockman lacks Datastore.Allocate, Datastore.AllocateSpace,"
             " Datastore.AllocateTemplate on /storage"
@@ -169,7 +171,9 @@ async def test_images_that_no_node_has_any_more_are_deleted_when_asked_to() -> N
     pruned = await estate.apply(options=ProxmoxOptions(prune=True))
 
     assert kept.changes == ()
-    assert [(one.mark, one.stage) for one in pruned.changes] == [(ChangeKind.REMOVE, Stage.IMAGES)]
+    assert [(change.mark, change.stage) for change in pruned.changes] == [
+        (ChangeKind.REMOVE, Stage.IMAGES)
+    ]
     image = "cephfs:import/talos-376567988ad37013-v1.11.0-nocloud-amd64.qcow2"
     assert pruned.plan.destroys == (f"the image {image}, which can be fetched again",)
 

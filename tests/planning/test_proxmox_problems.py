@@ -28,13 +28,13 @@ GIB = 1 << 30
 @pytest.fixture
 def estate() -> Estate:
     """Three machines that nobody but stockman moves."""
-    made = Estate("three-node")
-    made.edit("nodes.yaml", NO_HA, "")
-    return made
+    estate = Estate("three-node")
+    estate.edit("nodes.yaml", NO_HA, "")
+    return estate
 
 
 def errors(estate_problems: object) -> list[str]:
-    return [one.code for one in estate_problems if one.is_error]  # type: ignore[attr-defined]  # problems
+    return [estate_problem.code for estate_problem in estate_problems if estate_problem.is_error]  # type: ignore[attr-defined]  # problems
 
 
 async def test_a_number_that_a_stranger_has_is_said_and_nothing_is_made(estate: Estate) -> None:
@@ -56,8 +56,8 @@ async def test_an_address_that_another_card_has_is_seen_in_its_configuration(
 
     outcome = await estate.plan()
 
-    found = next(iter(outcome.problems))
-    assert (found.code, found.why) == (
+    problem = next(iter(outcome.problems))
+    assert (problem.code, problem.why) == (
         "vm.mac-taken",
         "200 (billing) has a network card with this address",
     )
@@ -73,8 +73,8 @@ async def test_a_token_that_has_an_end_is_told_in_time(
 
     outcome = await estate.plan()
 
-    told = [one for one in outcome.problems if one.code == "proxmox.token-ends"]
-    assert [one.is_error for one in told] == is_error
+    expiries = [problem for problem in outcome.problems if problem.code == "proxmox.token-ends"]
+    assert [problem.is_error for problem in expiries] == is_error
 
 
 @pytest.mark.parametrize(
@@ -185,8 +185,8 @@ async def test_a_host_that_does_not_exist_is_named_with_those_that_do(estate: Es
 
     outcome = await estate.plan()
 
-    found = next(one for one in outcome.problems if one.code == "vm.no-host")
-    assert found.why == "the hosts of the cluster are neo, niobe, trinity"
+    problem = next(problem for problem in outcome.problems if problem.code == "vm.no-host")
+    assert problem.why == "the hosts of the cluster are neo, niobe, trinity"
 
 
 async def test_a_storage_that_takes_no_images_is_named(estate: Estate) -> None:
@@ -237,12 +237,12 @@ async def test_what_nobody_could_look_at_is_told_and_not_taken_for_missing(
 
     outcome = await estate.plan()
 
-    (told,) = outcome.problems
-    assert not told.is_error
-    assert UNSEEN[what] in (told.where or "")
+    (problem,) = outcome.problems
+    assert not problem.is_error
+    assert UNSEEN[what] in (problem.where or "")
     mapped = {step.id.split("/")[3] for step in outcome.plan.steps if "/mapping/" in step.id}
     assert mapped == {"PCI devices": {"usb"}, "USB devices": {"pci"}}.get(what, {"pci", "usb"})
-    fetched = [one.why for one in outcome.changes if one.what.startswith("image talos-")]
+    fetched = [change.why for change in outcome.changes if change.what.startswith("image talos-")]
     unseen = [one for one in fetched if one.startswith("it is unknown whether cephfs has it")]
     assert len(unseen) == (len(fetched) if what == "images" else 0)
 
@@ -371,12 +371,12 @@ async def test_a_machine_of_a_host_that_was_removed_is_made_anew_under_its_numbe
     with pytest.raises(Refused) as caught:
         await perform(create.action, estate.ports())
     pve = estate.ports().proxmox[admin_client_name(estate.region)]
-    for one in await pve.volumes(HostName("neo"), Datastore("ceph-vm-disks"), vmid=Vmid(1032)):
-        await pve.delete_volume(HostName("neo"), one.id)
+    for volume in await pve.volumes(HostName("neo"), Datastore("ceph-vm-disks"), vmid=Vmid(1032)):
+        await pve.delete_volume(HostName("neo"), volume.id)
     estate.world.settle()
     await estate.apply()
 
-    (closed,) = (one for one in verdicts if one.answer is GateAnswer.STOP)
+    (closed,) = (verdict for verdict in verdicts if verdict.answer is GateAnswer.STOP)
     assert "ceph-vm-disks:vm-1032-cloudinit" in closed.because
     assert caught.value.problem.code == "vm.leftovers"
     assert "ceph-vm-disks:vm-1032-cloudinit" in caught.value.problem.why
@@ -480,11 +480,11 @@ async def test_an_image_that_is_changed_on_the_way_is_refused_where_the_factory_
 
     with pytest.raises(Refused, match=r"image\.checksum") as caught:
         await perform(action, estate.ports())
-    there = await estate.ports().on(estate.region).volumes(action.host, action.storage)
+    volumes = await estate.ports().on(estate.region).volumes(action.host, action.storage)
     estate.outside.swaps = False
 
     assert "its server tells" in caught.value.problem.what
-    assert [one.id for one in there] == []
+    assert [volume.id for volume in volumes] == []
     assert await perform(action, estate.ports()) is True
 
 
@@ -498,11 +498,13 @@ async def test_the_public_factory_lets_an_image_be_known_by_its_size_alone(estat
 
 
 async def test_a_plan_says_by_what_images_are_known(estate: Estate) -> None:
-    found = [one for one in (await estate.plan()).changes if one.what.startswith("image talos-")]
+    downloads = [
+        change for change in (await estate.plan()).changes if change.what.startswith("image talos-")
+    ]
 
-    fetched = [step.action for one in found for step in one.steps]
-    assert found
-    assert all("if the factory provides no checksum, only its size" in one.why for one in found)
+    fetched = [step.action for one in downloads for step in one.steps]
+    assert downloads
+    assert all("if the factory provides no checksum, only its size" in one.why for one in downloads)
     assert all(one.asks_checksum for one in fetched if isinstance(one, FetchImage))
 
 
@@ -522,8 +524,8 @@ async def test_an_image_with_another_checksum_is_refused_and_nothing_is_kept_of_
     with pytest.raises(Refused, match=r"image\.checksum"):
         await perform(action, estate.ports())
 
-    there = await estate.ports().on(estate.region).volumes(action.host, action.storage)
-    assert [one.id for one in there] == []
+    volumes = await estate.ports().on(estate.region).volumes(action.host, action.storage)
+    assert [volume.id for volume in volumes] == []
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
@@ -599,6 +601,6 @@ async def test_a_secret_that_was_lost_makes_a_new_token(estate: Estate) -> None:
 
     outcome = await estate.apply(options=ProxmoxOptions(unkept=frozenset({place})))
 
-    assert "access/token/pve/stockman@pve!stockman" in [one.id for one in outcome.plan.steps]
+    assert "access/token/pve/stockman@pve!stockman" in [step.id for step in outcome.plan.steps]
     assert estate.secrets.kept[place] != before
     assert (await estate.plan()).changes == ()

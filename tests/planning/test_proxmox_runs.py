@@ -58,13 +58,13 @@ class Runs:
         )
 
     async def begin(self, plan: Plan, watching: Watching, most: int = 10) -> RunOutcome:
-        way = RunOptions(
+        options = RunOptions(
             by="anna",
             stop=StopRequest(),
             settings=RunSettings(max_parallel=most),
             watchers=(watching,),
         )
-        return await start_run(self.home, plan, self.estate.ports(), way)
+        return await start_run(self.home, plan, self.estate.ports(), options)
 
     def writes(self, since: int) -> list[str]:
         log = self.estate.trigger.log[since:]
@@ -132,13 +132,13 @@ async def test_a_run_that_was_killed_is_resumed_and_makes_everything_once(
     await estate.clock.sleep(120)
 
     (run,) = await runs.home.runs.list_runs()
-    way = RunOptions(by="anna", stop=StopRequest())
-    outcome = await resume_run(runs.home, run, estate.ports(), way)
+    options = RunOptions(by="anna", stop=StopRequest())
+    outcome = await resume_run(runs.home, run, estate.ports(), options)
     estate.world.settle()
 
-    made = [line for line in estate.trigger.log if line.endswith("/qemu") and "POST" in line]
+    creations = [line for line in estate.trigger.log if line.endswith("/qemu") and "POST" in line]
     assert outcome.result is RunResult.DONE
-    assert len(made) <= 3 + 1
+    assert len(creations) <= 3 + 1
     assert sorted(next(iter(estate.world.clusters.values())).state.guests) == [1030, 1031, 1032]
     assert (await estate.plan()).changes == ()
 
@@ -162,17 +162,17 @@ async def test_a_host_that_dies_stops_the_run_and_the_next_one_finishes_it() -> 
         if (entry.event, entry.step) == (EntryType.STARTED, "vms/create/k8s-work-8"):
             lose_power(cluster, cluster.state.hosts["thor"])
 
-    way = RunOptions(by="anna", stop=StopRequest(), watchers=(strike,))
-    struck = await start_run(runs.home, plan, estate.ports(), way)
+    options = RunOptions(by="anna", stop=StopRequest(), watchers=(strike,))
+    struck = await start_run(runs.home, plan, estate.ports(), options)
     give_power(cluster, cluster.state.hosts["thor"])
     await estate.clock.sleep(600)
 
     again = await estate.plan()
     finished = await runs.begin(again.plan, Watching(again.plan))
 
-    wanted = {node.vm.vmid for node in estate.desired.nodes if node.vm is not None}
+    desired_vmids = {node.vm.vmid for node in estate.desired.nodes if node.vm is not None}
     assert struck.result is RunResult.FAILED
     assert struck.problems
     assert finished.result is RunResult.DONE
-    assert set(cluster.state.guests) == wanted
+    assert set(cluster.state.guests) == desired_vmids
     assert (await estate.plan()).changes == ()

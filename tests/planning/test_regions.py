@@ -33,24 +33,24 @@ proxmox:
 @pytest.fixture
 def estate() -> Estate:
     """Two machines in one region, and one in another of an older version."""
-    made = Estate("three-node")
+    estate = Estate("three-node")
     wish = PresetOptions(preset="three-node", network=IPv4Network("127.67.0.0/16"), profile="8.4")
     (state,) = preset_world(wish).state.clusters.values()
     state.name = "west"
-    made.world.add_cluster(state)
-    made.edit("nodes.yaml", NO_HA, "")
-    made.edit("nodes.yaml", "vmid: 1032, host: niobe", "vmid: 1032, host: niobe, region: west")
-    made.edit("nodes.yaml", "vmid: 1031, host: neo", "vmid: 1031, host: neo, region: pve")
-    made.edit("nodes.yaml", "vmid: 1030, host: trinity", "vmid: 1030, host: trinity, region: pve")
-    made.edit("cluster.yaml", r"^proxmox_.*\n", "")
-    made.edit("cluster.yaml", r"^proxmox:\n(  .*\n)*", CLUSTERS)
-    return made
+    estate.world.add_cluster(state)
+    estate.edit("nodes.yaml", NO_HA, "")
+    estate.edit("nodes.yaml", "vmid: 1032, host: niobe", "vmid: 1032, host: niobe, region: west")
+    estate.edit("nodes.yaml", "vmid: 1031, host: neo", "vmid: 1031, host: neo, region: pve")
+    estate.edit("nodes.yaml", "vmid: 1030, host: trinity", "vmid: 1030, host: trinity, region: pve")
+    estate.edit("cluster.yaml", r"^proxmox_.*\n", "")
+    estate.edit("cluster.yaml", r"^proxmox:\n(  .*\n)*", CLUSTERS)
+    return estate
 
 
 def guests(estate: Estate, region: str) -> list[int]:
     clusters = estate.world.clusters
-    found = clusters[region] if region in clusters else next(iter(clusters.values()))
-    return sorted(found.state.guests)
+    world_cluster = clusters[region] if region in clusters else next(iter(clusters.values()))
+    return sorted(world_cluster.state.guests)
 
 
 async def test_every_machine_is_made_in_its_own_region(estate: Estate) -> None:
@@ -59,7 +59,7 @@ async def test_every_machine_is_made_in_its_own_region(estate: Estate) -> None:
 
     assert guests(estate, "pve") == [1030, 1031]
     assert guests(estate, "west") == [1032]
-    assert {one.region for one in first.changes} == {"pve", "west"}
+    assert {change.region for change in first.changes} == {"pve", "west"}
     assert {"access/ready/pve", "access/ready/west"} <= {step.id for step in first.plan.steps}
     assert sorted(estate.secrets.kept) == ["${PROXMOX_TOKEN_SECRET}", "${WEST_TOKEN_SECRET}"]
     assert second.changes == ()
@@ -68,7 +68,7 @@ async def test_every_machine_is_made_in_its_own_region(estate: Estate) -> None:
 async def test_images_are_fetched_in_each_region(estate: Estate) -> None:
     outcome = await estate.plan()
 
-    fetched = [one.region for one in outcome.changes if one.what.startswith("image ")]
+    fetched = [change.region for change in outcome.changes if change.what.startswith("image ")]
     assert sorted(fetched) == ["pve", "west"]
 
 
@@ -121,17 +121,17 @@ async def test_tokens_of_both_regions_are_renewed(estate: Estate) -> None:
     await estate.apply()
     problems = Problems()
     seen = await estate.observe_all()
-    found = plan_rotation(estate.desired, seen, ("stockman",), problems, in_cluster=False)
+    rotation = plan_rotation(estate.desired, seen, ("stockman",), problems, in_cluster=False)
 
-    assert [one.region for one in found] == ["pve", "west"]
-    assert len({step.id for step in unique_steps(found)}) == 4
+    assert [one.region for one in rotation] == ["pve", "west"]
+    assert len({step.id for step in unique_steps(rotation)}) == 4
 
 
 async def test_destroying_reaches_every_region(estate: Estate) -> None:
     await estate.apply()
     problems = Problems()
-    found = unique_steps(plan_destruction(estate.desired, await estate.observe_all(), problems))
-    for step in found:
+    steps = unique_steps(plan_destruction(estate.desired, await estate.observe_all(), problems))
+    for step in steps:
         await perform(step.action, estate.ports())
 
     assert list(problems) == []

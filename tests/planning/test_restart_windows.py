@@ -32,8 +32,12 @@ def step(name: str, action: Action | None = None) -> Step:
 
 
 def waiting(*steps: Step) -> set[str]:
-    found = gate_restarts({one.id: one for one in steps}, WINDOWS)
-    return {name for name, one in found.items() if any(g.kind == "window.open" for g in one.gates)}
+    gated = gate_restarts({step.id: step for step in steps}, WINDOWS)
+    return {
+        name
+        for name, gated_step in gated.items()
+        if any(g.kind == "window.open" for g in gated_step.gates)
+    }
 
 
 RESTART = step("vms/restart/cp-1", RestartVm(vm=who(), host=NEO, keys=("cores",)))
@@ -67,7 +71,7 @@ def test_a_controller_that_joins_etcd_anew_does_not_wait() -> None:
     steps = (step("nodes/drain/cp-1"), step("talos/rejoin/cp-1"), RESTART)
 
     assert waiting(*steps) == set()
-    assert nodes_to_restart({one.id: one for one in steps}) == ()
+    assert nodes_to_restart({step.id: step for step in steps}) == ()
 
 
 def test_without_windows_nothing_waits() -> None:

@@ -15,8 +15,8 @@ NAMES = ("talos-trinity", "talos-neo", "talos-niobe")
 
 def nodes() -> tuple[Node, ...]:
     texts = render_preset("three-node")
-    found = resolve(load({name: one.encode() for name, one in texts.items()})).nodes
-    return (*found[:2], replace(found[2], role=Role.WORKER))
+    nodes = resolve(load({name: text.encode() for name, text in texts.items()})).nodes
+    return (*nodes[:2], replace(nodes[2], role=Role.WORKER))
 
 
 def step(name: str, *needs: str) -> Step:
@@ -24,60 +24,62 @@ def step(name: str, *needs: str) -> Step:
 
 
 def ordered(*steps: Step, known: frozenset[str] = frozenset(NAMES)) -> dict[str, Step]:
-    return serialize_restarts({one.id: one for one in steps}, nodes(), known)
+    return serialize_restarts({step.id: step for step in steps}, nodes(), known)
 
 
 def test_the_next_machine_goes_down_when_the_last_one_is_back() -> None:
-    found = ordered(step("vms/restart/talos-trinity"), step("vms/restart/talos-neo"))
+    steps = ordered(step("vms/restart/talos-trinity"), step("vms/restart/talos-neo"))
 
-    assert found["nodes/back/talos-trinity"].needs == ("vms/restart/talos-trinity",)
-    assert "nodes/back/talos-trinity" in found["vms/restart/talos-neo"].needs
+    assert steps["nodes/back/talos-trinity"].needs == ("vms/restart/talos-trinity",)
+    assert "nodes/back/talos-trinity" in steps["vms/restart/talos-neo"].needs
 
 
 def test_workers_come_first() -> None:
-    found = ordered(step("vms/restart/talos-trinity"), step("vms/restart/talos-niobe"))
+    steps = ordered(step("vms/restart/talos-trinity"), step("vms/restart/talos-niobe"))
 
-    assert "nodes/back/talos-niobe" in found["vms/restart/talos-trinity"].needs
+    assert "nodes/back/talos-niobe" in steps["vms/restart/talos-trinity"].needs
 
 
 def test_a_node_that_is_chosen_waits_for_no_other() -> None:
-    steps = {one.id: one for one in (step(f"vms/restart/{name}") for name in NAMES)}
+    steps = {
+        node_step.id: node_step for node_step in (step(f"vms/restart/{name}") for name in NAMES)
+    }
 
-    found = serialize_restarts(steps, nodes(), frozenset(NAMES), frozenset({"talos-neo"}))
+    ordered_steps = serialize_restarts(steps, nodes(), frozenset(NAMES), frozenset({"talos-neo"}))
 
-    assert found["vms/restart/talos-neo"].needs == ()
-    assert "nodes/back/talos-neo" in found["vms/restart/talos-niobe"].needs
+    assert ordered_steps["vms/restart/talos-neo"].needs == ()
+    assert "nodes/back/talos-neo" in ordered_steps["vms/restart/talos-niobe"].needs
 
 
 def test_a_machine_is_emptied_only_when_it_is_its_turn() -> None:
-    found = ordered(
+    steps = ordered(
         step("nodes/drain/talos-trinity"),
         step("vms/restart/talos-trinity", "nodes/drain/talos-trinity"),
         step("nodes/drain/talos-neo"),
         step("vms/restart/talos-neo", "nodes/drain/talos-neo"),
     )
 
-    assert found["nodes/drain/talos-neo"].needs == ("nodes/back/talos-trinity",)
+    assert steps["nodes/drain/talos-neo"].needs == ("nodes/back/talos-trinity",)
 
 
 def test_a_controller_is_back_when_etcd_and_kubernetes_say_so() -> None:
-    found = ordered(step("vms/restart/talos-neo"))
+    steps = ordered(step("vms/restart/talos-neo"))
 
-    kinds = [gate.kind for gate in found["nodes/back/talos-neo"].gates]
+    kinds = [gate.kind for gate in steps["nodes/back/talos-neo"].gates]
     assert kinds == ["talos.running", "etcd.healthy", "kube.working"]
 
 
 def test_a_machine_that_kubernetes_does_not_know_need_not_be_ready_there() -> None:
-    found = ordered(step("vms/restart/talos-niobe"), known=frozenset())
+    steps = ordered(step("vms/restart/talos-niobe"), known=frozenset())
 
-    assert [gate.kind for gate in found["nodes/back/talos-niobe"].gates] == ["talos.running"]
+    assert [gate.kind for gate in steps["nodes/back/talos-niobe"].gates] == ["talos.running"]
 
 
 def test_a_new_configuration_comes_before_the_restart_of_the_vm() -> None:
-    found = ordered(step("vms/restart/talos-neo"), step("talos/reboot-into/talos-neo"))
+    steps = ordered(step("vms/restart/talos-neo"), step("talos/reboot-into/talos-neo"))
 
-    assert "talos/reboot-into/talos-neo" in found["vms/restart/talos-neo"].needs
-    assert found["nodes/back/talos-neo"].needs == ("vms/restart/talos-neo",)
+    assert "talos/reboot-into/talos-neo" in steps["vms/restart/talos-neo"].needs
+    assert steps["nodes/back/talos-neo"].needs == ("vms/restart/talos-neo",)
 
 
 def test_steps_that_take_nothing_down_stay_as_they_are() -> None:
@@ -87,7 +89,7 @@ def test_steps_that_take_nothing_down_stay_as_they_are() -> None:
 
 
 def test_a_machine_that_is_carried_to_another_host_is_back_before_the_next_goes_down() -> None:
-    found = ordered(step("vms/carry/talos-trinity"), step("vms/restart/talos-neo"))
+    steps = ordered(step("vms/carry/talos-trinity"), step("vms/restart/talos-neo"))
 
-    assert found["nodes/back/talos-trinity"].needs == ("vms/carry/talos-trinity",)
-    assert "nodes/back/talos-trinity" in found["vms/restart/talos-neo"].needs
+    assert steps["nodes/back/talos-trinity"].needs == ("vms/carry/talos-trinity",)
+    assert "nodes/back/talos-trinity" in steps["vms/restart/talos-neo"].needs

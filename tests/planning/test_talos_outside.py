@@ -21,87 +21,87 @@ def _up() -> Scene:
 
 def taken_out(name: str = NIOBE) -> Scene:
     """A cluster of three, and somebody removed one from etcd."""
-    found = copied(_up())
-    member = found.observe().etcd.member_of(name)
+    cluster = copied(_up())
+    member = cluster.observe().etcd.member_of(name)
     assert member is not None
-    address = found.target(TRINITY).address
-    told(found.ports.to_talos().remove_etcd_member(address, member.id))
-    found.world.advance(60.0)
-    found.again()
-    return found
+    address = cluster.target(TRINITY).address
+    told(cluster.ports.to_talos().remove_etcd_member(address, member.id))
+    cluster.world.advance(60.0)
+    cluster.again()
+    return cluster
 
 
-def rejoin(found: Scene) -> Step:
-    (step,) = (one for one in found.plan() if one.id == rejoin_step_id(NIOBE))
+def rejoin(cluster: Scene) -> Step:
+    (step,) = (step for step in cluster.plan() if step.id == rejoin_step_id(NIOBE))
     return step
 
 
-def members(found: Scene) -> set[str]:
-    return {one.hostname for one in found.observe().etcd.members}
+def members(cluster: Scene) -> set[str]:
+    return {member.hostname for member in cluster.observe().etcd.members}
 
 
 def test_nobody_is_outside_of_a_cluster_that_is_whole() -> None:
-    found = copied(_up())
+    cluster = copied(_up())
 
-    assert find_controllers_outside_etcd(found.wish(), found.observe()) == ()
+    assert find_controllers_outside_etcd(cluster.wish(), cluster.observe()) == ()
 
 
 def test_the_way_back_is_planned_and_says_what_is_lost() -> None:
-    found = taken_out()
+    cluster = taken_out()
 
-    (change,) = (one for one in found.changes() if one.node)
+    (change,) = (change for change in cluster.changes() if change.node)
 
     assert isinstance(change, RejoinChange)
     assert change.what == f"{NIOBE} rejoins etcd, with a reboot"
-    assert change.destroys == rejoin(found).action.destroys
+    assert change.destroys == rejoin(cluster).action.destroys
     assert "what pods keep" in change.destroys
 
 
 def test_it_joins_anew_and_nothing_is_left_to_do() -> None:
-    found = taken_out()
+    cluster = taken_out()
 
-    found.carry_out([rejoin(found)])
+    cluster.carry_out([rejoin(cluster)])
 
-    assert members(found) == {TRINITY, NEO, NIOBE}
-    assert found.watched.writes == ["reset"]
-    assert [one for one in found.changes() if one.node] == []
+    assert members(cluster) == {TRINITY, NEO, NIOBE}
+    assert cluster.watched.writes == ["reset"]
+    assert [change for change in cluster.changes() if change.node] == []
 
 
 @pytest.mark.parametrize("after", [False, True], ids=["before", "after"])
 def test_whoever_goes_on_after_a_kill_erases_once(*, after: bool) -> None:
-    found = taken_out()
-    step = rejoin(found)
+    cluster = taken_out()
+    step = rejoin(cluster)
     twin = taken_out()
     twin.carry_out([step])
     reset = twin.watched.made.index("reset") + 1
-    found.again()
-    found.watched.dies_before, found.watched.dies_after = (0, reset) if after else (reset, 0)
+    cluster.again()
+    cluster.watched.dies_before, cluster.watched.dies_after = (0, reset) if after else (reset, 0)
     with pytest.raises((Killed, BaseExceptionGroup)):
-        found.carry_out([step])
-    before = found.watched.writes
-    found.world.advance(90.0)
-    found.again()
+        cluster.carry_out([step])
+    before = cluster.watched.writes
+    cluster.world.advance(90.0)
+    cluster.again()
 
-    found.carry_out([step])
+    cluster.carry_out([step])
 
-    assert [*before, *found.watched.writes].count("reset") == (1 if after else 2)
-    assert members(found) == {TRINITY, NEO, NIOBE}
+    assert [*before, *cluster.watched.writes].count("reset") == (1 if after else 2)
+    assert members(cluster) == {TRINITY, NEO, NIOBE}
 
 
 def test_a_member_is_never_erased() -> None:
-    found = copied(_up())
-    others = tuple(one for one in found.controllers if one.node != NIOBE)
+    cluster = copied(_up())
+    others = tuple(controller for controller in cluster.controllers if controller.node != NIOBE)
 
-    verdict = told(NotEtcdMember(node=NIOBE, others=others).check(found.ports))
+    verdict = told(NotEtcdMember(node=NIOBE, others=others).check(cluster.ports))
 
     assert verdict.answer is GateAnswer.STOP
 
 
 def test_without_a_quorum_nobody_is_erased() -> None:
-    found = taken_out()
-    others = tuple(one for one in found.controllers if one.node != NIOBE)
-    found.power_off(NEO)
+    cluster = taken_out()
+    others = tuple(controller for controller in cluster.controllers if controller.node != NIOBE)
+    cluster.power_off(NEO)
 
-    verdict = told(NotEtcdMember(node=NIOBE, others=others).check(found.ports))
+    verdict = told(NotEtcdMember(node=NIOBE, others=others).check(cluster.ports))
 
     assert verdict.answer is GateAnswer.WAIT

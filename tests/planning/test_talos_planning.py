@@ -42,10 +42,10 @@ def with_first(desired: Desired, **changes: object) -> Desired:
 
 
 def test_an_unchanged_cluster_has_no_refusals_and_no_changes() -> None:
-    found = up()
+    cluster = up()
 
-    assert found.refusals() == {}
-    assert [one for one in found.changes() if one.node] == []
+    assert cluster.refusals() == {}
+    assert [change for change in cluster.changes() if change.node] == []
 
 
 class Somebody:
@@ -54,156 +54,158 @@ class Somebody:
     def __init__(self, host: str) -> None:
         self.host = host
 
-    async def connect(self, door: ServerAddress) -> None:
-        if (door.host, door.port) != (self.host, 6443):
+    async def connect(self, address: ServerAddress) -> None:
+        if (address.host, address.port) != (self.host, 6443):
             raise NoAnswer("connection refused")
 
 
-def taken(found: Scene, host: str) -> list[str]:
+def taken(cluster: Scene, host: str) -> list[str]:
     """What is said where somebody has an address."""
-    observed = found.observe(network=Somebody(host))  # type: ignore[arg-type]  # it only connects
-    return [one.what for one in find_refusals(found.wish(), observed) if one.is_error]
+    observed = cluster.observe(network=Somebody(host))  # type: ignore[arg-type]  # it only connects
+    return [refusal.what for refusal in find_refusals(cluster.wish(), observed) if refusal.is_error]
 
 
 def test_an_address_of_the_api_that_somebody_has_is_refused_before_there_is_a_cluster() -> None:
-    found = scene("three-node")
-    assert found.desired.cluster is not None
-    address = str(found.desired.cluster.kubernetes.api_addr)
+    cluster = scene("three-node")
+    assert cluster.desired.cluster is not None
+    address = str(cluster.desired.cluster.kubernetes.api_addr)
 
     told = "something answers at the address of the Kubernetes API before there is one"
-    assert taken(found, address) == [told]
-    assert taken(found, "127.67.0.250") == []
+    assert taken(cluster, address) == [told]
+    assert taken(cluster, "127.67.0.250") == []
 
 
 def test_the_address_of_an_api_of_ours_is_not_taken() -> None:
-    found = up("three-node")
-    assert found.desired.cluster is not None
+    cluster = up("three-node")
+    assert cluster.desired.cluster is not None
 
-    assert taken(found, str(found.desired.cluster.kubernetes.api_addr)) == []
+    assert taken(cluster, str(cluster.desired.cluster.kubernetes.api_addr)) == []
 
 
 def test_another_version_is_for_an_upgrade() -> None:
-    found = up()
-    cluster = found.desired.cluster
+    running = up()
+    cluster = running.desired.cluster
     assert cluster is not None
     newer = replace(cluster, talos=replace(cluster.talos, version=Version.parse("1.13.10")))
 
-    found.wants(replace(found.desired, cluster=newer))
+    running.wants(replace(running.desired, cluster=newer))
 
-    assert found.refusals() == {"node.upgrade": [NODE]}
-    assert [one for one in found.changes() if one.node] == []
+    assert running.refusals() == {"node.upgrade": [NODE]}
+    assert [change for change in running.changes() if change.node] == []
 
 
 def test_what_tuppr_upgrades_is_left_alone_and_only_told() -> None:
-    found = up()
-    cluster = found.desired.cluster
+    running = up()
+    cluster = running.desired.cluster
     assert cluster is not None
     newer = replace(cluster, talos=replace(cluster.talos, version=Version.parse("1.13.10")))
-    upgrade = replace(found.desired.upgrade, engine="tuppr")
+    upgrade = replace(running.desired.upgrade, engine="tuppr")
 
-    found.wants(replace(found.desired, cluster=newer, upgrade=upgrade))
+    running.wants(replace(running.desired, cluster=newer, upgrade=upgrade))
 
-    told = find_refusals(found.wish(), found.observe())
-    assert [(one.code, one.is_error) for one in told] == [("node.upgrade", False)]
-    assert [one for one in found.changes() if one.node] == []
+    refusals = find_refusals(running.wish(), running.observe())
+    assert [(refusal.code, refusal.is_error) for refusal in refusals] == [("node.upgrade", False)]
+    assert [change for change in running.changes() if change.node] == []
 
 
 def test_another_schematic_is_for_an_upgrade() -> None:
-    found = up()
-    schematic = replace(found.desired.nodes[0].schematic, id=SchematicId("ab" * 32))
+    cluster = up()
+    schematic = replace(cluster.desired.nodes[0].schematic, id=SchematicId("ab" * 32))
 
-    found.wants(with_first(found.desired, schematic=schematic))
+    cluster.wants(with_first(cluster.desired, schematic=schematic))
 
-    assert found.refusals() == {"node.upgrade": [NODE]}
+    assert cluster.refusals() == {"node.upgrade": [NODE]}
 
 
 def test_another_version_of_kubernetes_is_for_an_upgrade() -> None:
-    found = up()
-    cluster = found.desired.cluster
+    running = up()
+    cluster = running.desired.cluster
     assert cluster is not None
     kubernetes = replace(cluster.kubernetes, version=Version.parse("1.35.0"))
 
-    found.wants(replace(found.desired, cluster=replace(cluster, kubernetes=kubernetes)))
+    running.wants(replace(running.desired, cluster=replace(cluster, kubernetes=kubernetes)))
 
-    assert found.refusals() == {"node.upgrade": [NODE]}
+    assert running.refusals() == {"node.upgrade": [NODE]}
 
 
 def test_a_renamed_node_is_refused() -> None:
-    found = up()
+    cluster = up()
 
-    found.wants(with_first(found.desired, name="talos-new"))
+    cluster.wants(with_first(cluster.desired, name="talos-new"))
 
-    assert found.refusals()["node.renamed"] == ["talos-new (127.67.0.11)"]
+    assert cluster.refusals()["node.renamed"] == ["talos-new (127.67.0.11)"]
 
 
 def test_another_role_is_refused() -> None:
-    found = up("three-node")
+    cluster = up("three-node")
 
-    found.wants(with_first(found.desired, role=Role.WORKER))
+    cluster.wants(with_first(cluster.desired, role=Role.WORKER))
 
-    assert "node.role" in found.refusals()
+    assert "node.role" in cluster.refusals()
 
 
 def test_a_machine_with_another_uuid_is_refused() -> None:
-    found = up()
-    vm = found.desired.nodes[0].vm
+    cluster = up()
+    vm = cluster.desired.nodes[0].vm
     assert vm is not None
 
-    found.wants(with_first(found.desired, vm=replace(vm, uuid=UUID(int=7))))
+    cluster.wants(with_first(cluster.desired, vm=replace(vm, uuid=UUID(int=7))))
 
-    assert set(found.refusals()) == {"node.identity"}
+    assert set(cluster.refusals()) == {"node.identity"}
 
 
 def test_a_machine_of_another_cluster_is_refused() -> None:
-    found = up()
-    found.staged = with_other_secrets(found)
-    found.again()
+    cluster = up()
+    cluster.staged = with_other_secrets(cluster)
+    cluster.again()
 
-    assert found.refusals() == {"node.other-cluster": [f"{NODE} (127.67.0.11)"]}
-    assert [one for one in found.changes() if one.node] == []
+    assert cluster.refusals() == {"node.other-cluster": [f"{NODE} (127.67.0.11)"]}
+    assert [change for change in cluster.changes() if change.node] == []
 
 
-def with_other_secrets(found: Scene) -> Staged:
-    cluster = found.desired.cluster
-    assert cluster is not None
-    made = new_bundle(cluster.talos.contract, found.ports.clock.now(), Dice(99).random_bytes)
-    return Staged(found.desired, made, dict(found.staged.machines))
+def with_other_secrets(cluster: Scene) -> Staged:
+    desired = cluster.desired.cluster
+    assert desired is not None
+    bundle = new_bundle(desired.talos.contract, cluster.ports.clock.now(), Dice(99).random_bytes)
+    return Staged(cluster.desired, bundle, dict(cluster.staged.machines))
 
 
 def test_a_clock_that_is_far_off_is_refused() -> None:
-    found = up()
-    found.world.faults.add(Fault(Point.CLOCK, Effect.LIE, {}, seconds=90.0, times=None))
+    cluster = up()
+    cluster.world.faults.add(Fault(Point.CLOCK, Effect.LIE, {}, seconds=90.0, times=None))
 
-    assert "node.clock" in found.refusals()
+    assert "node.clock" in cluster.refusals()
 
 
 def test_other_time_servers_are_given_to_a_machine_whose_clock_is_far_off() -> None:
-    found = up()
-    found.world.faults.add(Fault(Point.CLOCK, Effect.LIE, {}, seconds=90.0, times=None))
-    cluster = found.desired.cluster
+    running = up()
+    running.world.faults.add(Fault(Point.CLOCK, Effect.LIE, {}, seconds=90.0, times=None))
+    cluster = running.desired.cluster
     assert cluster is not None
     network = replace(cluster.network, ntp_servers=("127.67.0.1",))
 
-    found.wants(replace(found.desired, cluster=replace(cluster, network=network)))
+    running.wants(replace(running.desired, cluster=replace(cluster, network=network)))
 
-    told = find_refusals(found.wish(), found.observe())
-    assert [(one.code, one.is_error) for one in told] == [("node.clock", False)]
-    assert [type(one).__name__ for one in found.changes() if one.node] == ["ReconfigureChange"]
+    refusals = find_refusals(running.wish(), running.observe())
+    assert [(refusal.code, refusal.is_error) for refusal in refusals] == [("node.clock", False)]
+    assert [type(change).__name__ for change in running.changes() if change.node] == [
+        "ReconfigureChange"
+    ]
 
 
 def test_a_silent_machine_is_unknown_and_nothing_is_planned_for_it() -> None:
-    found = up("three-node")
-    found.power_off(NEO)
+    cluster = up("three-node")
+    cluster.power_off(NEO)
 
-    assert found.refusals() == {"node.unknown": [f"{NEO} (127.67.0.17)"]}
-    assert [one.id for one in found.plan() if one.node] == []
+    assert cluster.refusals() == {"node.unknown": [f"{NEO} (127.67.0.17)"]}
+    assert [step.id for step in cluster.plan() if step.node] == []
 
 
 def test_no_etcd_is_begun_while_a_controller_is_unknown() -> None:
-    found = scene("three-node")
-    found.start([TRINITY, NEO])
+    cluster = scene("three-node")
+    cluster.start([TRINITY, NEO])
 
-    ids = {one.id for one in found.plan()}
+    ids = {step.id for step in cluster.plan()}
 
     assert "talos/bootstrap" not in ids
     assert f"talos/configure/{TRINITY}" in ids
@@ -211,23 +213,23 @@ def test_no_etcd_is_begun_while_a_controller_is_unknown() -> None:
 
 
 def test_a_machine_that_boots_an_old_image_is_refused() -> None:
-    found = scene("single")
-    found.start()
-    cluster = found.desired.cluster
+    running = scene("single")
+    running.start()
+    cluster = running.desired.cluster
     assert cluster is not None
     newer = replace(cluster, talos=replace(cluster.talos, version=Version.parse("1.13.10")))
 
-    found.wants(replace(found.desired, cluster=newer))
+    running.wants(replace(running.desired, cluster=newer))
 
-    assert found.refusals() == {"node.image": [f"{NODE} (127.67.0.11)"]}
+    assert running.refusals() == {"node.image": [f"{NODE} (127.67.0.11)"]}
 
 
 def test_a_label_is_changed_while_the_machine_runs_and_the_plan_says_so() -> None:
-    found = up()
+    cluster = up()
 
-    found.wants(with_first(found.desired, labels={"zone": "b"}))
+    cluster.wants(with_first(cluster.desired, labels={"zone": "b"}))
 
-    (change,) = [one for one in found.changes() if isinstance(one, ReconfigureChange)]
+    (change,) = [change for change in cluster.changes() if isinstance(change, ReconfigureChange)]
     assert change.boot_id == ""
     assert "machine.nodeLabels.zone" in change.why
     assert "applies that without a reboot" in change.why
@@ -254,7 +256,7 @@ def test_what_a_minor_boots_for(path: str, version: str, boots: bool) -> None:
 
 
 def test_the_address_of_a_node_is_not_asked_of_another_machine() -> None:
-    found = up()
-    found.wants(with_first(found.desired, address=IPv4Interface("127.67.0.99/16")))
+    cluster = up()
+    cluster.wants(with_first(cluster.desired, address=IPv4Interface("127.67.0.99/16")))
 
-    assert found.refusals() == {"node.unknown": [f"{NODE} (127.67.0.99)"]}
+    assert cluster.refusals() == {"node.unknown": [f"{NODE} (127.67.0.99)"]}

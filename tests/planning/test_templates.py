@@ -21,10 +21,10 @@ TEMPLATE = """\
 @pytest.fixture
 def estate() -> Estate:
     """Three machines, and templates on two hosts."""
-    made = Estate("three-node")
-    made.edit("nodes.yaml", NO_HA, "")
-    made.edit("cluster.yaml", r"^proxmox:\n", f"proxmox:\n{TEMPLATE}")
-    return made
+    estate = Estate("three-node")
+    estate.edit("nodes.yaml", NO_HA, "")
+    estate.edit("cluster.yaml", r"^proxmox:\n", f"proxmox:\n{TEMPLATE}")
+    return estate
 
 
 def templates(estate: Estate) -> dict[int, tuple[str, str]]:
@@ -55,7 +55,7 @@ async def test_every_host_that_is_named_gets_a_template_and_then_nothing_is_left
     }
     assert "stockman-template" in estate.config(9000)["tags"]
     assert ":base-9000-disk-" in estate.config(9000)["scsi0"]
-    assert [one.what for one in first.changes if "template" in one.what] == [
+    assert [change.what for change in first.changes if "template" in change.what] == [
         "template 9000 (talos-v1-11-0-37656798) on neo",
         "template 9001 (talos-v1-11-0-37656798) on niobe",
     ]
@@ -80,7 +80,7 @@ async def test_another_version_means_a_new_template_before_the_old_one_goes(
 
     outcome = await estate.apply()
 
-    marks = [one.mark for one in outcome.changes if one.what.startswith("template")]
+    marks = [change.mark for change in outcome.changes if change.what.startswith("template")]
     assert marks == [ChangeKind.ADD, ChangeKind.ADD, ChangeKind.REMOVE, ChangeKind.REMOVE]
     assert templates(estate) == {
         9002: ("neo", "talos-v1-11-1-37656798"),
@@ -105,7 +105,9 @@ async def test_a_template_that_disks_depend_on_stays_until_they_are_gone(estate:
     assert sorted(templates(estate)) == [9002, 9003]
     assert outcome.codes == ["template.stays"]
     assert (still.changes, still.codes) == ((), ["template.stays"])
-    assert [one.what for one in last.changes] == ["template 9000 (talos-v1-11-0-37656798) on neo"]
+    assert [change.what for change in last.changes] == [
+        "template 9000 (talos-v1-11-0-37656798) on neo"
+    ]
 
 
 async def test_a_clone_that_comes_after_the_plan_keeps_its_template(estate: Estate) -> None:
@@ -127,7 +129,7 @@ async def test_hardware_of_a_template_follows_its_node(estate: Estate) -> None:
 
     outcome = await estate.apply()
 
-    mine = [one for one in outcome.changes if one.what.startswith("template")]
+    mine = [change for change in outcome.changes if change.what.startswith("template")]
     assert {type(step.action) for one in mine for step in one.steps} == {ConfigureVm}
     assert estate.config(9000)["memory"] == "12288"
     assert (await estate.plan()).changes == ()
@@ -175,7 +177,7 @@ async def test_a_host_that_is_off_keeps_its_template_and_nobody_else_waits(estat
     outcome = await estate.plan()
 
     assert "template.host-offline" in outcome.codes
-    assert not [one for one in outcome.problems if one.is_error]
+    assert not [problem for problem in outcome.problems if problem.is_error]
     assert outcome.changes == ()
 
 
@@ -197,4 +199,4 @@ async def test_a_storage_that_has_no_templates_is_told_before_anything_is_made(
 
     outcome = await estate.plan()
 
-    assert "template.storage" in {one.code for one in outcome.problems if one.is_error}
+    assert "template.storage" in {problem.code for problem in outcome.problems if problem.is_error}

@@ -58,8 +58,8 @@ def written_down(estate: Estate) -> GuestConfig:
 
 
 def volumes(estate: Estate) -> list[str]:
-    found = pve(estate).state.volumes.values()
-    return sorted(one.name for one in found if one.vmid == _VMID)
+    values = pve(estate).state.volumes.values()
+    return sorted(volume.name for volume in values if volume.vmid == _VMID)
 
 
 async def test_a_machine_whose_disk_was_being_copied_is_made_to_the_end(estate: Estate) -> None:
@@ -106,7 +106,7 @@ async def test_a_plan_says_that_making_a_machine_was_interrupted(estate: Estate)
 
     outcome = await estate.plan()
 
-    (change,) = (one for one in outcome.changes if "1032" in one.what)
+    (change,) = (change for change in outcome.changes if "1032" in change.what)
     assert change.mark is ChangeKind.ADD
     assert "has no disk yet: its creation was interrupted" in change.why
 
@@ -124,7 +124,7 @@ async def test_what_nobody_wrote_down_before_a_machine_was_made_is_not_touched(
 ) -> None:
     await ready(estate)
     create = (await estate.plan()).plan.step(_CREATE)
-    gate = next(one for one in create.gates if one.kind == "proxmox.vmid")
+    gate = next(gate for gate in create.gates if gate.kind == "proxmox.vmid")
     door = estate.ports().proxmox[admin_client_name(estate.region)]
     free = await gate.check(estate.ports())
     new = NewVolume(vmid=Vmid(_VMID), name="vm-1032-disk-7", size=1 << 30)
@@ -187,7 +187,7 @@ def test_a_disk_is_asked_for_in_the_words_of_proxmox() -> None:
 async def gate_of(estate: Estate) -> Verdict:
     """What the number of the machine says to a plan of now."""
     step = (await estate.plan()).plan.step(_CREATE)
-    gate = next(one for one in step.gates if one.kind == "proxmox.vmid")
+    gate = next(gate for gate in step.gates if gate.kind == "proxmox.vmid")
     return await gate.check(estate.ports())
 
 
@@ -203,7 +203,7 @@ async def test_what_a_host_left_locked_only_root_can_unlock(estate: Estate) -> N
     unlock(estate)
     after = await gate_of(estate)
 
-    (told,) = (one for one in outcome.problems if one.code == "vm.unfinished")
+    (told,) = (problem for problem in outcome.problems if problem.code == "vm.unfinished")
     assert not told.is_error
     assert "`qm unlock 1032` as root on niobe" in told.fix
     assert verdict.answer is GateAnswer.STOP
@@ -251,12 +251,12 @@ async def test_a_machine_that_root_unlocked_keeps_volumes_that_somebody_may_need
 
 async def left_unlocked() -> Estate:
     """An estate whose root unlocked what a host left of a machine."""
-    made = Estate("three-node")
-    made.edit("nodes.yaml", NO_HA, "")
-    await struck(made, "qmcreate")
-    unlock(made)
-    made.trigger.log.clear()
-    return made
+    estate = Estate("three-node")
+    estate.edit("nodes.yaml", NO_HA, "")
+    await struck(estate, "qmcreate")
+    unlock(estate)
+    estate.trigger.log.clear()
+    return estate
 
 
 @pytest.mark.parametrize("nth", [0, 1, 2], ids=["a volume", "another", "the machine"])

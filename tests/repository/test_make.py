@@ -109,7 +109,6 @@ STEPS = {
     "sphinx-build -E -W -n --keep-going -q -b html -d build/doctrees docs build/docs",
     "python -m mypy --no-error-summary",
     "python scripts/check_secrets.py",
-    "python -m scripts.check_names",
 }
 
 

@@ -67,20 +67,22 @@ def test_machines_shrink_to_what_a_host_has_left() -> None:
 def test_no_host_gets_more_than_it_has_left_unless_machines_are_at_their_least(
     memories: list[int], preset: str
 ) -> None:
-    hosts = [host(f"pve{number}", memory=one) for number, one in enumerate(memories, start=1)]
-    vast = [host(str(one.name), memory=one.memory // 1024, storages=VAST) for one in hosts]
+    hosts = [host(f"pve{number}", memory=memory) for number, memory in enumerate(memories, start=1)]
+    vast = [host(str(row.name), memory=row.memory // 1024, storages=VAST) for row in hosts]
 
     placing = chosen(*vast, preset=preset).placing
 
-    kinds = [one for one in (placing.controller, placing.worker) if one is not None]
-    at_least = any(one.memory == one.least_memory for one in kinds)
-    for one in vast:
-        here = [
-            placing.size_of(machine) for machine in placing.machines if machine.host == one.name
+    kinds = [kind for kind in (placing.controller, placing.worker) if kind is not None]
+    at_least = any(kind.memory == kind.least_memory for kind in kinds)
+    for row in vast:
+        on_host = [
+            placing.size_of(machine) for machine in placing.machines if machine.host == row.name
         ]
-        assert at_least or sum(size.memory for size in here) <= free_memory(one)
+        assert at_least or sum(size.memory for size in on_host) <= free_memory(row)
     controllers = {machine.host for machine in placing.machines if machine.is_controller}
-    assert len(controllers) == min(len(hosts), sum(one.is_controller for one in placing.machines))
+    assert len(controllers) == min(
+        len(hosts), sum(machine.is_controller for machine in placing.machines)
+    )
 
 
 def test_a_shared_storage_is_better_than_a_larger_one_of_each_host() -> None:
@@ -123,28 +125,28 @@ def test_hosts_without_a_storage_in_common_have_one_each() -> None:
 def test_a_host_that_can_hold_no_machine_is_left_out() -> None:
     draft = chosen(host("pve1"), host("pve2", storages=(files(),)))
 
-    assert [str(one.name) for one in draft.hosts] == ["pve1"]
+    assert [str(host.name) for host in draft.hosts] == ["pve1"]
     assert draft.away == (("pve2", "it has no storage for disk images"),)
 
 
 def test_a_storage_that_could_take_images_is_named_with_the_way_to_switch_it_on() -> None:
-    told = refusal(host("pve1", storages=(files("local", "iso", "vztmpl"), storage())))
+    message = refusal(host("pve1", storages=(files("local", "iso", "vztmpl"), storage())))
 
-    assert told.startswith("init.no-storage: no storage can hold boot images on pve1; ")
-    assert "`pvesm set local --content import,iso,vztmpl`" in told
+    assert message.startswith("init.no-storage: no storage can hold boot images on pve1; ")
+    assert "`pvesm set local --content import,iso,vztmpl`" in message
 
 
 def test_without_any_storage_for_files_one_is_to_be_added() -> None:
-    told = refusal(host("pve1", storages=(storage(),)))
+    message = refusal(host("pve1", storages=(storage(),)))
 
-    assert "`pvesm add dir images --path /var/lib/images --content import`" in told
+    assert "`pvesm add dir images --path /var/lib/images --content import`" in message
 
 
 def test_without_room_for_disks_nothing_is_made() -> None:
-    told = refusal(host("pve1", storages=(files(), storage(free=10))))
+    message = refusal(host("pve1", storages=(files(), storage(free=10))))
 
-    assert told.startswith("init.no-storage: no storage can hold machine disks on pve1; ")
-    assert "local-lvm (lvmthin) for images, 10 GiB free" in told
+    assert message.startswith("init.no-storage: no storage can hold machine disks on pve1; ")
+    assert "local-lvm (lvmthin) for images, 10 GiB free" in message
 
 
 def test_hosts_that_are_too_old_are_refused() -> None:

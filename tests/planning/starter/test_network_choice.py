@@ -39,10 +39,10 @@ def test_no_address_is_given_twice_or_is_that_of_a_host_or_router() -> None:
 
     network = chosen(*hosts, count=20)
 
-    given = [network.api, *network.nodes, network.services, network.names]
+    addresses = [network.api, *network.nodes, network.services, network.names]
     taken = {IPv4Address(f"127.66.0.1{n}") for n in range(1, 4)} | {network.gateway}
-    assert len(set(given)) == 23
-    assert not taken & set(given)
+    assert len(set(addresses)) == 23
+    assert not taken & set(addresses)
 
 
 def test_addresses_of_guests_are_passed_over_with_all_between_them() -> None:
@@ -54,7 +54,7 @@ def test_addresses_of_guests_are_passed_over_with_all_between_them() -> None:
 
 
 def test_single_addresses_are_used_where_there_is_no_row() -> None:
-    taken = frozenset(IPv4Address(f"127.66.0.{place}") for place in range(3, 255, 4))
+    taken = frozenset(IPv4Address(f"127.66.0.{number}") for number in range(3, 255, 4))
 
     network = choose_network([host("pve1")], NetworkOptions(), AddressNeeds(count=3, taken=taken))
 
@@ -79,9 +79,9 @@ def test_a_bridge_that_leads_out_is_better() -> None:
 
 def test_a_bridge_in_the_network_that_is_wanted_is_best() -> None:
     both = (bridge("vmbr0", "127.66.0.1/24"), bridge("vmbr1", "127.67.0.1/24", "127.67.0.254"))
-    wish = NetworkOptions(network=IPv4Network("127.66.0.0/24"))
+    network_options = NetworkOptions(network=IPv4Network("127.66.0.0/24"))
 
-    assert chosen(host("pve1", bridges=both), wish=wish).bridge == "vmbr0"
+    assert chosen(host("pve1", bridges=both), wish=network_options).bridge == "vmbr0"
 
 
 def test_an_unknown_gateway_is_a_placeholder_with_the_first_address() -> None:
@@ -98,9 +98,9 @@ def test_a_small_network_is_used_from_its_beginning() -> None:
 
 
 def test_a_bridge_that_is_down_is_none() -> None:
-    told = refusal(host("pve1", bridges=(bridge(active=False),)))
+    message = refusal(host("pve1", bridges=(bridge(active=False),)))
 
-    assert told == "init.no-bridge: no bridge is up on all of pve1"
+    assert message == "init.no-bridge: no bridge is up on all of pve1"
 
 
 def test_a_bridge_without_an_address_needs_a_network() -> None:
@@ -110,12 +110,14 @@ def test_a_bridge_without_an_address_needs_a_network() -> None:
 
 
 def test_a_network_without_room_is_refused() -> None:
-    told = refusal(host("pve1", bridges=(bridge(address="127.66.0.1/29"),)), count=15)
+    message = refusal(host("pve1", bridges=(bridge(address="127.66.0.1/29"),)), count=15)
 
-    assert told == "init.no-network: 127.66.0.0/29 is too small for the machines"
+    assert message == "init.no-network: 127.66.0.0/29 is too small for the machines"
 
 
 def test_a_router_of_another_network_is_refused() -> None:
-    wish = NetworkOptions(gateway=IPv4Address("127.99.0.1"))
+    network_options = NetworkOptions(gateway=IPv4Address("127.99.0.1"))
 
-    assert refusal(host("pve1"), wish=wish).startswith("init.no-network: the gateway 127.99.0.1")
+    assert refusal(host("pve1"), wish=network_options).startswith(
+        "init.no-network: the gateway 127.99.0.1"
+    )

@@ -30,7 +30,6 @@ from stockman.kubernetes.rows import (
     mapping,
     mappings,
     optional_text,
-    text,
 )
 from stockman.kubernetes.transport import Request
 from stockman.model.record import record
