@@ -61,23 +61,23 @@ class Moments:
         """Another life begins."""
         self._at_the_end = False
 
-    def named(self, side: str, call: Call) -> Moment | None:
+    def name_of(self, side: str, call: Call) -> Moment | None:
         """The moment that a point is. None: nobody has to die there."""
         if not call.is_write:
             return None
-        what = self._name(call)
+        name = self._name(call)
         if side == "before":
-            return Moment(what, self._passed[what] + 1, side)
-        self._passed[what] += 1
+            return Moment(name, self._passed[name] + 1, side)
+        self._passed[name] += 1
         self._at_the_end = self._at_the_end or call.about == _END
         # The Lease is given back right before the lock.
-        is_before_another = call.system in _BOOKS or what.endswith(_AT_THE_END)
-        return None if is_before_another else Moment(what, self._passed[what], side)
+        is_before_another = call.system in _BOOKS or name.endswith(_AT_THE_END)
+        return None if is_before_another else Moment(name, self._passed[name], side)
 
     def _name(self, call: Call) -> str:
-        what = f"{call.system} {call.about or call.what}"
-        is_last = self._at_the_end and what.startswith(_TAKEN_BY_ALL)
-        return f"{what}{_AT_THE_END}" if is_last else what
+        name = f"{call.system} {call.about or call.what}"
+        is_last = self._at_the_end and name.startswith(_TAKEN_BY_ALL)
+        return f"{name}{_AT_THE_END}" if is_last else name
 
 
 def moments_of(process: Process) -> list[Moment]:
@@ -86,8 +86,8 @@ def moments_of(process: Process) -> list[Moment]:
     A gate that stays closed says so again and again, which is the same moment but for the time.
     """
     names = Moments()
-    found = [names.named(side, call) for side, call in process.points]
-    return list(dict.fromkeys(_once(one) for one in found if one is not None))
+    moments = [names.name_of(side, call) for side, call in process.points]
+    return list(dict.fromkeys(_once(moment) for moment in moments if moment is not None))
 
 
 def _once(moment: Moment) -> Moment:
@@ -116,9 +116,9 @@ class Chain:
     @property
     def missed(self) -> list[Moment]:
         """Moments at which nobody died."""
-        return [one for one in self.wanted if one not in self.struck]
+        return [moment for moment in self.wanted if moment not in self.struck]
 
-    def lived(self, plans_every: int) -> Iterator[str]:
+    def live_through(self, plans_every: int) -> Iterator[str]:
         """Live until nobody dies any more, and tell what is wrong then.
 
         Every so many lives begin with a new plan, all others go on with the run. 0: they all do.
@@ -141,7 +141,7 @@ class Chain:
         return self.scene.resume(process, watchers=watchers)
 
     def _dies(self, side: str, call: Call) -> bool:
-        named = self._names.named(side, call)
+        named = self._names.name_of(side, call)
         if named is None:
             return False
         moment = _once(named)
@@ -167,7 +167,7 @@ class Chained:
     flaws: list[str]
 
 
-def chained(make: Callable[[Path], Scene], whole: Reference, root: Path) -> Chained:
+def run_chain(make: Callable[[Path], Scene], whole: Reference, root: Path) -> Chained:
     """Kill a run at every moment that it has where nobody does.
 
     In a first world some lives begin with a new plan, which passes over what is true already. At
@@ -176,11 +176,11 @@ def chained(make: Callable[[Path], Scene], whole: Reference, root: Path) -> Chai
     world = whole.scene(root / "whole").world
     once, end = done_with_effect(world), fingerprint(world)
     first = Chain(make(root / "first"), moments_of(whole.life.process))
-    flaws = list(first.lived(PLANS_EVERY))
+    flaws = list(first.live_through(PLANS_EVERY))
     second = Chain(make(root / "second"), first.missed, is_strict=True)
-    flaws += second.lived(0)
+    flaws += second.live_through(0)
     for name, chain in (("first", first), ("second", second)):
         flaws += twice(f"in the {name} world", chain.scene, once)
         flaws += difference(end, fingerprint(chain.scene.world))
-    missed = [str(one) for one in second.missed if not one.is_of_time]
+    missed = [str(moment) for moment in second.missed if not moment.is_of_time]
     return Chained(len(first.wanted), first.lives + second.lives, missed, flaws)

@@ -21,15 +21,15 @@ from tests.acceptance.process import Call, Process
 T = TypeVar("T")
 
 
-async def counted(
+async def count_call(
     process: Process, system: str, what: str, work: Callable[[], Awaitable[T]], *, is_write: bool
 ) -> T:
     """A call, counted before and after."""
-    made = Call(system, what, is_write=is_write)
-    process.before(made)
-    found = await work()
-    process.after(made)
-    return found
+    call = Call(system, what, is_write=is_write)
+    process.before(call)
+    result = await work()
+    process.after(call)
+    return result
 
 
 class CountedRepo:
@@ -39,42 +39,42 @@ class CountedRepo:
         self._inner = inner
         self._process = process
 
-    async def _asked(
+    async def _count(
         self, what: str, work: Callable[[], Awaitable[T]], *, is_write: bool = False
     ) -> T:
         loop = asyncio.get_running_loop()
         if not isinstance(loop, WorldLoop):
-            return await counted(self._process, "repo", what, work, is_write=is_write)
+            return await count_call(self._process, "repo", what, work, is_write=is_write)
         with loop.asking_outside():
-            return await counted(self._process, "repo", what, work, is_write=is_write)
+            return await count_call(self._process, "repo", what, work, is_write=is_write)
 
     async def state(self) -> RepositoryState:
-        return await self._asked("state", self._inner.state)
+        return await self._count("state", self._inner.state)
 
     async def push_target(self) -> PushTarget:
-        return await self._asked("push_target", self._inner.push_target)
+        return await self._count("push_target", self._inner.push_target)
 
     async def commit(self, paths: Collection[str], message: str) -> str | None:
         work = lambda: self._inner.commit(paths, message)  # noqa: E731
-        return await self._asked("commit", work, is_write=True)
+        return await self._count("commit", work, is_write=True)
 
     async def push(self) -> None:
-        await self._asked("push", self._inner.push, is_write=True)
+        await self._count("push", self._inner.push, is_write=True)
 
     async def fetch(self) -> str | None:
-        return await self._asked("fetch", self._inner.fetch)
+        return await self._count("fetch", self._inner.fetch)
 
     async def tree(self, commit: str, folder: str = "") -> tuple[TreeFile, ...]:
-        return await self._asked("tree", lambda: self._inner.tree(commit, folder))
+        return await self._count("tree", lambda: self._inner.tree(commit, folder))
 
     async def read(self, commit: str, path: str) -> bytes:
-        return await self._asked("read", lambda: self._inner.read(commit, path))
+        return await self._count("read", lambda: self._inner.read(commit, path))
 
     async def commits(
         self, until: str, *, since: str = "", path: str = "", most: int = 20
     ) -> tuple[Commit, ...]:
         work = lambda: self._inner.commits(until, since=since, path=path, most=most)  # noqa: E731
-        return await self._asked("commits", work)
+        return await self._count("commits", work)
 
 
 class CountedSecrets:
@@ -89,7 +89,7 @@ class CountedSecrets:
 
     async def write(self, ref: SecretRef, secret: Secret) -> None:
         work = lambda: self._inner.write(ref, secret)  # noqa: E731
-        await counted(self._process, "secrets", ref.place, work, is_write=True)
+        await count_call(self._process, "secrets", ref.place, work, is_write=True)
 
 
 class CountedTree:
@@ -103,7 +103,7 @@ class CountedTree:
         return await self._inner.changed_files()
 
     async def render(self) -> None:
-        await counted(self._process, "tree", "render", self._inner.render, is_write=True)
+        await count_call(self._process, "tree", "render", self._inner.render, is_write=True)
 
 
 @dataclass
@@ -115,7 +115,7 @@ class Kept:
     token: int = 0
     holder: Process | None = None
 
-    def copied(self) -> Kept:
+    def copy(self) -> Kept:
         """The same, as another process finds it: who held the lock is dead."""
         return Kept(plans=dict(self.plans), journals=dict(self.journals), token=self.token)
 
@@ -139,13 +139,13 @@ class KeptLines:
     async def append(self, first: int, lines: bytes) -> None:
         for number, line in enumerate(lines.splitlines(keepends=True), first):
             said, name = _said(line)
-            made = Call("journal", f"{number} {said}", is_write=True, about=name)
-            self._process.before(made)
-            whole = await self.read()  # what was torn is overwritten
-            if whole.count(b"\n") != number - 1:
+            call = Call("journal", f"{number} {said}", is_write=True, about=name)
+            self._process.before(call)
+            read = await self.read()  # what was torn is overwritten
+            if read.count(b"\n") != number - 1:
                 raise Refused(_problem("journal.taken", "somebody else wrote"))
-            self._kept.journals[self._run] = whole + line
-            self._process.after(made)
+            self._kept.journals[self._run] = read + line
+            self._process.after(call)
 
 
 def _said(line: bytes) -> tuple[str, str]:
@@ -168,10 +168,10 @@ class KeptRuns:
         return "runs"
 
     async def create(self, run: str, plan: str) -> KeptLines:
-        made = Call("journal", "plan", is_write=True)
-        self._process.before(made)
+        call = Call("journal", "plan", is_write=True)
+        self._process.before(call)
         self._kept.plans[run] = plan
-        self._process.after(made)
+        self._process.after(call)
         return await self.lines(run)
 
     async def list_runs(self) -> tuple[str, ...]:
@@ -195,14 +195,14 @@ class KeptLock:
         self._process = process
 
     async def acquire(self, holder: LockHolder) -> KeptTenure:
-        made = Call("lock", "acquire", is_write=True)
-        self._process.before(made)
+        call = Call("lock", "acquire", is_write=True)
+        self._process.before(call)
         before = self._kept.holder
         if before is not None and not before.is_dead:
             raise Locked(_problem("lock.held", holder.name))
         self._kept.holder = self._process
         self._kept.token += 1
-        self._process.after(made)
+        self._process.after(call)
         return KeptTenure(self._kept, self._process, self._kept.token)
 
     async def held_by(self) -> str:
@@ -230,11 +230,11 @@ class KeptTenure:
         await self.check()
 
     async def release(self) -> None:
-        made = Call("lock", "release", is_write=True)
-        self._process.before(made)
+        call = Call("lock", "release", is_write=True)
+        self._process.before(call)
         if self._kept.token == self._token:
             self._kept.holder = None
-        self._process.after(made)
+        self._process.after(call)
 
 
 def _problem(code: str, why: str) -> Problem:

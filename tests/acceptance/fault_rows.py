@@ -36,9 +36,9 @@ from tests.acceptance.troubles import (
     shared_address_moves,
     storage_has_room,
     storage_is_full,
-    switched_off,
+    switch_off,
     torn_journal,
-    uncordoned,
+    uncordon,
     wrong_image,
 )
 
@@ -76,7 +76,7 @@ class Row:
     """What is wrong in the end. None: nothing else is looked at."""
 
 
-def booted_twice(scene: Scene) -> list[str]:
+def machines_booted_twice(scene: Scene) -> list[str]:
     """Reboots that were ordered more than once."""
     orders = [
         str(call) for process in scene.processes for call in process.calls if _REBOOT in call.what
@@ -100,9 +100,9 @@ ROWS = (
     Row("F4", "killed in the middle of a drain", one_less_busy, kill="after eviction",
         first="killed"),
     Row("F6", "killed while a machine boots into its configuration", another_boot,
-        kill=f"after {_REBOOT}", first="killed", flaws=booted_twice),
+        kill=f"after {_REBOOT}", first="killed", flaws=machines_booted_twice),
     Row("F6b", "the same, and a new plan", another_boot, kill=f"after {_REBOOT}", first="killed",
-        then="apply", flaws=booted_twice),
+        then="apply", flaws=machines_booted_twice),
     Row("F7", "killed before the cordon is given back", one_less, kill="before released",
         first="killed"),
     Row("F7b", "the same, and a new plan", one_less, kill="before released", first="killed",
@@ -180,12 +180,12 @@ ROWS = (
         fault(Point.DOWNLOAD, Effect.CORRUPT, message="truncated"), first="any", wish=VMS),
     Row("F27", "a VM never boots", one_more,
         fault(Point.BOOT, Effect.HANG, match={"vmid": "1033"}, times=None), first="stops",
-        relieve=switched_off, then="apply"),
+        relieve=switch_off, then="apply"),
     Row("F28", "a VM boots another Talos than its image should have", one_more,
         wrong_image, first="stops", why="node.image", relieve=made_anew, then="apply",
         again="task qmcreate 1033"),
     Row("F65", "something that follows Git undoes the cordon in the middle of a drain",
-        one_less_busy, meddling=Meddling("after eviction", uncordoned), first="stops",
+        one_less_busy, meddling=Meddling("after eviction", uncordon), first="stops",
         why="kube.uncordoned"),
     Row("F68", "certificates of clients are about to end", worn_files, flaws=still_worn),
     Row("F69", "hosts find no address for any name", bootstrap,
@@ -206,7 +206,7 @@ NOT_HERE = {
 """Faults that cannot strike `apply`, or are tried elsewhere, and why."""
 
 
-def lived(life: Life) -> str:
+def ending_of(life: Life) -> str:
     """How a first life ended, in the words of rows."""
     if life.was_killed:
         return "killed"

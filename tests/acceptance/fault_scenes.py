@@ -12,7 +12,7 @@ from stockman.kubernetes.objects import DEPLOYMENTS
 from stockman.steps.ports import Ports
 from tests.acceptance.files import NOW, Moment
 from tests.acceptance.loop import in_world
-from tests.acceptance.reference import reference, scaled_up
+from tests.acceptance.reference import reference, scale_up_reference
 from tests.acceptance.scene import WORKER, Scene
 from tests.engine.simulated import Dice
 
@@ -35,7 +35,7 @@ def one_more(root: Path) -> Scene:
 
 def one_less(root: Path) -> Scene:
     """A cluster with five nodes, and one worker is wanted no more."""
-    scene = scaled_up().scene(root)
+    scene = scale_up_reference().scene(root)
     scene.files.edit("nodes.yaml", WORKER, "")
     return scene
 
@@ -57,36 +57,36 @@ def one_less_busy(root: Path) -> Scene:
             "template": {"metadata": {"labels": {"app": "web"}}, "spec": pod},
         },
     }
-    made = memory_kubernetes(cluster.api).create(DEPLOYMENTS, web)
-    in_world(scene.world, made)
+    create = memory_kubernetes(cluster.api).create(DEPLOYMENTS, web)
+    in_world(scene.world, create)
     scene.world.advance(120.0)
     return scene
 
 
 def another_number(root: Path) -> Scene:
     """A worker whose VM is made anew under another number."""
-    scene = scaled_up().scene(root)
+    scene = scale_up_reference().scene(root)
     scene.files.edit("nodes.yaml", "vmid: 1033", "vmid: 1035")
     return scene
 
 
 def another_controller(root: Path) -> Scene:
     """A controller whose VM is made anew under another number."""
-    scene = scaled_up().scene(root)
+    scene = scale_up_reference().scene(root)
     scene.files.edit("nodes.yaml", "vmid: 1034", "vmid: 1036")
     return scene
 
 
 def another_size(root: Path) -> Scene:
     """A worker whose VM has to be switched off and on to become smaller."""
-    scene = scaled_up().scene(root)
+    scene = scale_up_reference().scene(root)
     scene.files.edit("nodes.yaml", "vmid: 1033, host: neo", "vmid: 1033, host: neo, cores: 6")
     return scene
 
 
 def another_boot(root: Path) -> Scene:
     """A cluster with one worker, which has to boot for another configuration."""
-    scene = scaled_up().scene(root)
+    scene = scale_up_reference().scene(root)
     folder = scene.files.directory / "templates" / "config" / "talos" / "patches" / "worker"
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "more.yaml").write_text("machine:\n  env:\n    GRPC_GO_LOG_SEVERITY_LEVEL: info\n")

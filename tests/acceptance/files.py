@@ -55,7 +55,7 @@ class Files:
     def bare(self) -> Path:
         return self.root / "repo.git"
 
-    def copied(self, root: Path) -> Files:
+    def copy(self, root: Path) -> Files:
         """The same somewhere else."""
         root.mkdir(parents=True, exist_ok=True)
         _copy_below(str(self.root), str(root))
@@ -75,16 +75,16 @@ class Files:
 
 def _copy_below(source: str, target: str) -> None:
     """Copy what a directory holds, with rights and without moments."""
-    with os.scandir(source) as found:
-        for one in found:
-            copy = f"{target}/{one.name}"
-            if one.is_symlink():
-                os.symlink(os.readlink(one.path), copy)
-            elif one.is_dir():
+    with os.scandir(source) as scandir:
+        for entry in scandir:
+            copy = f"{target}/{entry.name}"
+            if entry.is_symlink():
+                os.symlink(os.readlink(entry.path), copy)
+            elif entry.is_dir():
                 os.mkdir(copy)
-                _copy_below(one.path, copy)
+                _copy_below(entry.path, copy)
             else:
-                _copy_file(one.path, copy)
+                _copy_file(entry.path, copy)
 
 
 def _copy_file(source: str, target: str) -> None:
@@ -99,18 +99,18 @@ def _copy_file(source: str, target: str) -> None:
 @cache
 def place() -> Path:
     """A directory of this process alone, gone when it ends."""
-    made = Path(tempfile.mkdtemp(prefix="stockman-acceptance-"))
-    atexit.register(shutil.rmtree, made, ignore_errors=True)
-    return made
+    path = Path(tempfile.mkdtemp(prefix="stockman-acceptance-"))
+    atexit.register(shutil.rmtree, path, ignore_errors=True)
+    return path
 
 
-def prepared(talos_version: str, preset: str = "three-node") -> Files:
+def prepare(talos_version: str, preset: str = "three-node") -> Files:
     """Files of `init`, rendered, committed and pushed."""
-    return _prepared(talos_version, preset)
+    return _prepare(talos_version, preset)
 
 
 @cache
-def _prepared(talos_version: str, preset: str) -> Files:
+def _prepare(talos_version: str, preset: str) -> Files:
     root = place() / f"{preset}-{talos_version}"
     directory, bare = root / "c", root / "repo.git"
     directory.mkdir(parents=True)
@@ -120,14 +120,14 @@ def _prepared(talos_version: str, preset: str) -> Files:
     git(directory, "config", "user.email", "shepherd@example.org")
     git(directory, "remote", "add", "origin", "../repo.git")
     dice = Dice(f"{preset} {talos_version}")
-    wish = InitOptions(
+    init_options = InitOptions(
         directory=directory,
         preset=preset,
         network=NETWORK,
         answers=Answers(talos_version=talos_version),
     )
     started = init_directory(
-        wish, InitContext(clock=Moment(), entropy=dice, repo=LocalGitProbe(directory))
+        init_options, InitContext(clock=Moment(), entropy=dice, repo=LocalGitProbe(directory))
     )
     assert started.complete, list(started.problems)
     rendered(directory)
@@ -141,10 +141,10 @@ def _prepared(talos_version: str, preset: str) -> Files:
 
 def rendered(directory: Path) -> None:
     """Write what the files of a directory render to."""
-    doors = RenderDoors(environment={}, clock=Moment(), entropy=Dice("render"))
-    done = prepare_rendering(directory, FileDecisions(), doors)
+    environment = RenderDoors(environment={}, clock=Moment(), entropy=Dice("render"))
+    done = prepare_rendering(directory, FileDecisions(), environment)
     assert not done.problems.errors, list(done.problems.errors)
-    write_rendering(directory, done, doors)
+    write_rendering(directory, done, environment)
 
 
 def git(directory: Path, *arguments: str) -> None:

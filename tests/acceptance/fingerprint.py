@@ -35,19 +35,21 @@ def fingerprint(world: World) -> dict[str, str]:
     A while passes in the world first, so that nothing is under way any more.
     """
     world.advance(_SETTLES)
-    found: dict[str, str] = {}
+    entries: dict[str, str] = {}
     for cluster in world.clusters.values():
-        found |= dict(_proxmox(cluster))
+        entries |= dict(_proxmox(cluster))
     for machine in world.talos.machines:
         state = machine.state
         name = f"machine/{state.vmid}"
-        found[name] = f"{state.stage.value} {state.version} on {state.node} as {machine.hostname}"
-        found[f"{name}/config"] = _digest(state.config)
-        found[f"{name}/boots"] = str(state.boot)
+        entries[name] = f"{state.stage.value} {state.version} on {state.node} as {machine.hostname}"
+        entries[f"{name}/config"] = _digest(state.config)
+        entries[f"{name}/boots"] = str(state.boot)
     for number, etcd in enumerate(world.state.talos.etcd.values()):
-        found[f"etcd/{number}"] = ", ".join(sorted(one.name for one in etcd.members.values()))
-        found |= dict(_kubernetes(etcd))
-    return found
+        entries[f"etcd/{number}"] = ", ".join(
+            sorted(member.name for member in etcd.members.values())
+        )
+        entries |= dict(_kubernetes(etcd))
+    return entries
 
 
 def _proxmox(cluster: Cluster) -> Iterator[tuple[str, str]]:
@@ -75,11 +77,11 @@ def _kubernetes(etcd: EtcdCluster) -> Iterator[tuple[str, str]]:
         key = item.key.decode().removeprefix("/registry/")
         if key.startswith((*_PASSING, _REPORTS)):
             continue
-        kind, _, rest = key.partition("/")
-        name = _VERSION.sub(r"\1", rest)
+        kind, _, key_end = key.partition("/")
+        name = _VERSION.sub(r"\1", key_end)
         names[f"{kind}/{_RANDOM.sub('', name)}"] += 1
         if kind not in _UNSTEADY and "helm.release" not in name:
-            yield f"kubernetes/{key}", _wanted(item.value)
+            yield f"kubernetes/{key}", _stable_digest(item.value)
     for name, count in names.items():
         yield f"count of {name}", str(count)
 
@@ -89,7 +91,7 @@ def latest(etcd: EtcdCluster) -> list[KeyValue]:
     return etcd.keyspace.range(b"/registry/", b"/registry0").items
 
 
-def _wanted(value: bytes) -> str:
+def _stable_digest(value: bytes) -> str:
     """What somebody wants of an object: everything but what servers fill in."""
     try:
         content = json.loads(value)
@@ -115,9 +117,9 @@ _DICE = frozenset({"clusterIP", "clusterIPs", "nodePort", "caBundle", "healthChe
 
 def _without_dice(content: object) -> object:
     if isinstance(content, dict):
-        return {key: _without_dice(one) for key, one in content.items() if key not in _DICE}
+        return {key: _without_dice(value) for key, value in content.items() if key not in _DICE}
     if isinstance(content, list):
-        return [_without_dice(one) for one in content]
+        return [_without_dice(item) for item in content]
     return content
 
 
@@ -125,10 +127,10 @@ def _digest(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()[:16]
 
 
-def difference(one: dict[str, str], other: dict[str, str]) -> list[str]:
+def difference(first: dict[str, str], second: dict[str, str]) -> list[str]:
     """What differs, in lines."""
     return [
-        f"{name}: {one.get(name, '(nothing)')[:300]} | {other.get(name, '(nothing)')[:300]}"
-        for name in sorted(one.keys() | other.keys())
-        if one.get(name) != other.get(name)
+        f"{name}: {first.get(name, '(nothing)')[:300]} | {second.get(name, '(nothing)')[:300]}"
+        for name in sorted(first.keys() | second.keys())
+        if first.get(name) != second.get(name)
     ]

@@ -43,7 +43,7 @@ class Watch:
         for check in AFTER_EACH_STEP:
             name = check.__name__
             self.flaws += [
-                f"{name} after {entry.event.value} {entry.step}: {one}" for one in check(self)
+                f"{name} after {entry.event.value} {entry.step}: {flaw}" for flaw in check(self)
             ]
 
     def over(self, life: Life) -> list[str]:
@@ -51,14 +51,14 @@ class Watch:
         last = (nothing_is_left_over,) if life.is_done else ()
         for check in (*AFTER_EACH_STEP, *AFTER_A_RUN, *last):
             name = check.__name__
-            self.flaws += [f"{name} in the end: {one}" for one in check(self)]
+            self.flaws += [f"{name} in the end: {flaw}" for flaw in check(self)]
         return self.flaws
 
 
 def i1_etcd_keeps_its_quorum(watch: Watch) -> Iterator[str]:
     """Voting members that are well are at least a quorum, once they were."""
     for etcd in watch.scene.world.state.talos.etcd.values():
-        voters = {name for name, one in etcd.members.items() if not one.is_learner}
+        voters = {name for name, member in etcd.members.items() if not member.is_learner}
         count = len(voters & alive(watch.scene.world.talos, etcd))
         if count >= len(voters) // 2 + 1:
             watch.had_quorum = True
@@ -71,9 +71,9 @@ def i2_the_api_answers(watch: Watch) -> Iterator[str]:
     from stockman_lab.talos.status import has_static_pods
 
     serving = any(
-        has_static_pods(one) and one.runs("kubelet")
-        for one in watch.scene.world.talos.on()
-        if one.is_controlplane
+        has_static_pods(machine) and machine.runs("kubelet")
+        for machine in watch.scene.world.talos.on()
+        if machine.is_controlplane
     )
     if watch.answered and not serving and not watch.is_broken:
         yield "no controller serves the API"
@@ -85,9 +85,9 @@ def i3_no_more_workers_are_away_than_may_be(watch: Watch) -> Iterator[str]:
     if watch.is_broken:
         return
     down = [
-        one.hostname
-        for one in watch.scene.world.talos.machines
-        if not one.is_on and one.state.boot > 0 and one.state.config
+        machine.hostname
+        for machine in watch.scene.world.talos.machines
+        if not machine.is_on and machine.state.boot > 0 and machine.state.config
     ]
     if len(down) > 1:
         yield f"{', '.join(down)} are away at the same time"
@@ -108,10 +108,10 @@ def i4_no_budget_is_broken(watch: Watch) -> Iterator[str]:
 
 def i5_nothing_foreign_is_destroyed(watch: Watch) -> Iterator[str]:
     """Guests that are not ours are there, with their names."""
-    there = dict(_foreign(watch.scene))
+    current = dict(_foreign(watch.scene))
     for vmid, name in watch.foreign.items():
-        if there.get(vmid) != name:
-            yield f"guest {vmid} ({name}) is {there.get(vmid, 'gone')}"
+        if current.get(vmid) != name:
+            yield f"guest {vmid} ({name}) is {current.get(vmid, 'gone')}"
 
 
 def i6_everything_is_given_back(watch: Watch) -> Iterator[str]:
@@ -126,8 +126,10 @@ def i7_nothing_is_done_twice(watch: Watch) -> Iterator[str]:
     """Guests are made once, and etcd begins once."""
     once: Counter[str] = done_with_effect(watch.scene.world)
     for name, count in once.items():
-        made = name.startswith(("task qmcreate", "etcd began", "created secrets/", "created names"))
-        if made and count > 1 + watch.scene.allowed[name]:
+        startswith = name.startswith(
+            ("task qmcreate", "etcd began", "created secrets/", "created names")
+        )
+        if startswith and count > 1 + watch.scene.allowed[name]:
             yield f"{name} {count} times"
 
 
@@ -149,16 +151,16 @@ def i10_whoever_stops_says_why(watch: Watch) -> Iterator[str]:
         state = fold_entries(run, parse_journal(content, run)[0])
         if state.result not in (RunResult.FAILED, RunResult.REFUSED):
             continue
-        told = [one.problem for one in state.steps.values() if one.problem is not None]
-        if not told and not any(one.gate for one in state.steps.values()):
+        reasons = [step.problem for step in state.steps.values() if step.problem is not None]
+        if not reasons and not any(step.gate for step in state.steps.values()):
             yield f"run {run} ended as {state.result.value} and says nothing"
 
 
 def i11_no_secret_is_told(watch: Watch) -> Iterator[str]:
     """Journals and plans hold no secret."""
     kept = watch.scene.kept
-    told = b"".join(kept.journals.values()).decode() + "".join(kept.plans.values())
-    yield from (f"{secret[:4]}... is told" for secret in watch.secrets if secret in told)
+    output = b"".join(kept.journals.values()).decode() + "".join(kept.plans.values())
+    yield from (f"{secret[:4]}... is told" for secret in watch.secrets if secret in output)
 
 
 def nothing_is_left_over(watch: Watch) -> Iterator[str]:
@@ -168,8 +170,8 @@ def nothing_is_left_over(watch: Watch) -> Iterator[str]:
             guest = cluster.state.guests.get(volume.vmid)
             ours = guest is not None and "stockman" in guest.config.values.get("tags", "")
             if guest is not None and ours and volume.content == "images":
-                told = [value.split(",")[0] for value in guest.config.values.values()]
-                if volume.id not in told:
+                volumes = [value.split(",")[0] for value in guest.config.values.values()]
+                if volume.id not in volumes:
                     yield f"nobody knows of {volume.id}"
 
 

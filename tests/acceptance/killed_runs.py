@@ -12,7 +12,7 @@ from pathlib import Path
 
 from stockman.engine.state import RunResult
 from tests.acceptance.fingerprint import difference, fingerprint
-from tests.acceptance.kills import KillPoint, killed_at, mended
+from tests.acceptance.kills import KillPoint, kill_points, mend
 from tests.acceptance.lab_log import done_with_effect
 from tests.acceptance.process import Process
 from tests.acceptance.scene import Life, Scene
@@ -25,7 +25,7 @@ _WAITS = (
 """Steps that only wait or ask Flux to reconcile, and may have to again."""
 
 
-def sampled(points: Iterable[int], count: int, seed: int) -> list[int]:
+def sample(points: Iterable[int], count: int, seed: int) -> list[int]:
     """So many of the points, spread over all of them, by a seed."""
     every = list(points)
     if count >= len(every):
@@ -41,7 +41,7 @@ def ways_of(number: int, *, both: bool) -> tuple[str, ...]:
 
 def flaws_soon(point: KillPoint, how: str, once: Counter[str], root: Path) -> Iterator[str]:
     """What is wrong once everything is finished that was under way."""
-    scene, life, until = mended(point, how, root)
+    scene, life, until = mend(point, how, root)
     told = f"killed at {point.number} ({point.name}), then {how}"
     assert life.outcome is not None, told
     if life.outcome.result not in (RunResult.DONE, RunResult.PAUSED):
@@ -81,4 +81,4 @@ def points_of(
 ) -> list[KillPoint]:
     """What is found after kills at the points of these numbers."""
     numbers = frozenset(wanted)
-    return killed_at(scene, lambda number, side, call: number in numbers, live)[0]
+    return kill_points(scene, lambda number, side, call: number in numbers, live)[0]

@@ -40,7 +40,7 @@ class KillPoint:
         return self.planning or is_over(self.snapshot.kept)
 
 
-def killed_at(
+def kill_points(
     scene: Scene, wanted: Callable[[int, str, Call], bool], live: Callable[[Process], Life]
 ) -> tuple[list[KillPoint], Life]:
     """Live once, and keep what would be found after a kill at every point that is wanted.
@@ -57,10 +57,10 @@ def killed_at(
             files.clear()
         if not wanted(number, side, call):
             return
-        made = scene.snapshot(files[0] if files else None)
-        files[:] = [made.files]
+        snapshot = scene.snapshot(files[0] if files else None)
+        files[:] = [snapshot.files]
         planning = len(scene.kept.plans) == before
-        found.append(KillPoint(number, f"{side} {call}", made, planning))
+        found.append(KillPoint(number, f"{side} {call}", snapshot, planning))
 
     process.watchers.append(look)
     return found, live(process)
@@ -119,7 +119,7 @@ def under_way(state: RunState) -> set[str]:
     }
 
 
-def mended(point: KillPoint, how: str, root: Path) -> tuple[Scene, Life, UntilMended]:
+def mend(point: KillPoint, how: str, root: Path) -> tuple[Scene, Life, UntilMended]:
     """Go on after a kill by a new plan (`apply`) or by `resume`, until what was begun is done."""
     scene = point.snapshot.scene(root)
     until = UntilMended(scene, set() if point.planning else under_way(scene.state()))

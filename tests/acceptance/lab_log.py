@@ -24,32 +24,32 @@ _SMOKE_TEST = "-test"
 
 def done_with_effect(world: World) -> Counter[str]:
     """Tasks of Proxmox VE that came to a good end, objects that were made, etcds that began."""
-    found: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     for cluster in world.clusters.values():
         for upid, task in cluster.state.tasks.items():
             kind, about = upid.split(":")[5:7]
             if task.exit_status == "OK" and kind not in _SAME_AGAIN:
-                found[f"task {kind} {about}"] += 1
+                counter[f"task {kind} {about}"] += 1
     for etcd in world.state.talos.etcd.values():
-        found["etcd began"] += 1
+        counter["etcd began"] += 1
         for name, made in creations(etcd).items():
             if name.startswith(_ONCE) and not name.endswith(_SMOKE_TEST):
-                found[f"created {name}"] += made
-    return found
+                counter[f"created {name}"] += made
+    return counter
 
 
 def creations(etcd: EtcdCluster) -> Counter[str]:
     """How often each key of Kubernetes came into being."""
-    found: Counter[str] = Counter()
+    counter: Counter[str] = Counter()
     for item in history(etcd):
         if item.version == 1 and item.mod_revision == item.create_revision:
-            found[item.key.decode().removeprefix("/registry/")] += 1
-    return found
+            counter[item.key.decode().removeprefix("/registry/")] += 1
+    return counter
 
 
 def history(etcd: EtcdCluster) -> list[KeyValue]:
     """Everything that was ever put and is not compacted yet."""
-    return [read_key_value(one) for one in etcd.keyspace.values]
+    return [read_key_value(value) for value in etcd.keyspace.values]
 
 
 def written_by(etcd: EtcdCluster, manager: str, since: int) -> list[str]:
@@ -59,6 +59,6 @@ def written_by(etcd: EtcdCluster, manager: str, since: int) -> list[str]:
         if item.mod_revision <= since or not item.value:
             continue
         fields = json.loads(item.value).get("metadata", {}).get("managedFields", [])
-        if any(one.get("manager") == manager for one in fields):
+        if any(field.get("manager") == manager for field in fields):
             found.append(item.key.decode())
     return found

@@ -28,15 +28,15 @@ class _WorldSelector(selectors.DefaultSelector):
         """How many other programs are asked right now."""
 
     def select(self, timeout: float | None = None) -> Any:
-        found = super().select(0)
-        if found or timeout == 0:
-            return found
+        select = super().select(0)
+        if select or timeout == 0:
+            return select
         if self.outside:
             return super().select(_REAL_WAIT)
         if timeout is None:
             raise RuntimeError("everybody waits for ever")
         self.world.advance(max(timeout, _RESOLUTION))
-        return found
+        return select
 
 
 class WorldLoop(asyncio.SelectorEventLoop):

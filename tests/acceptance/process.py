@@ -64,7 +64,7 @@ class Process:
     @property
     def writes(self) -> list[Call]:
         """Everything that was asked for and is not only a look."""
-        return [one for one in self.calls if one.is_write]
+        return [call for call in self.calls if call.is_write]
 
     def _is_meant(self, side: str, call: Call) -> bool:
         when, _, part = self.dies_when.partition(" ")

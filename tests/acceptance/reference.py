@@ -28,7 +28,7 @@ class Reference:
         scene.files.append("nodes.yaml", WORKER)
         return scene
 
-    def reworked(self, root: Path) -> Scene:
+    def rework(self, root: Path) -> Scene:
         """A cluster that works, and files that give a controller other hardware."""
         scene = self.scene(root)
         scene.files.edit("nodes.yaml", "vmid: 1031, host: neo", "vmid: 1031, host: neo, cores: 6")
@@ -37,11 +37,11 @@ class Reference:
 
 def reference() -> Reference:
     """The bootstrap of three nodes that most tests begin with."""
-    return bootstrapped(Versions())
+    return bootstrap_reference(Versions())
 
 
 @cache
-def bootstrapped(versions: Versions) -> Reference:
+def bootstrap_reference(versions: Versions) -> Reference:
     """The bootstrap of three nodes of some versions."""
     scene = Scene.made(fresh() / "reference", versions)
     life = scene.apply()
@@ -51,7 +51,7 @@ def bootstrapped(versions: Versions) -> Reference:
 
 
 @cache
-def scaled_up() -> Reference:
+def scale_up_reference() -> Reference:
     """One worker and one controller more, in one run."""
     scene = reference().grown(fresh() / "scaled-up")
     life = scene.apply()
@@ -61,9 +61,9 @@ def scaled_up() -> Reference:
 
 
 @cache
-def restarted() -> Reference:
+def restart_reference() -> Reference:
     """Other hardware for one controller, which is drained and restarted for it."""
-    scene = reference().reworked(fresh() / "restarted")
+    scene = reference().rework(fresh() / "restarted")
     life = scene.apply()
     assert life.outcome is not None
     assert life.outcome.result is RunResult.DONE, life.outcome.problems

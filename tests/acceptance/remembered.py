@@ -62,11 +62,11 @@ class RememberedTree(RenderedTree):
 
 def digest(directory: Path) -> bytes:
     """What tells the files of a directory from others, but for the history of its repository."""
-    found = hashlib.blake2b()
+    blake2b = hashlib.blake2b()
     for path, content in sorted(_contents(str(directory), "")):
-        found.update(f"{len(path)} {path} {len(content)} ".encode())
-        found.update(content)
-    return found.digest()
+        blake2b.update(f"{len(path)} {path} {len(content)} ".encode())
+        blake2b.update(content)
+    return blake2b.digest()
 
 
 def _contents(directory: str, above: str) -> Iterator[tuple[str, bytes]]:

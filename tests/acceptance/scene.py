@@ -61,7 +61,7 @@ from tests.acceptance.doors import (
     KeptLock,
     KeptRuns,
 )
-from tests.acceptance.files import NETWORK, NOW, URL, Files, place, prepared
+from tests.acceptance.files import NETWORK, NOW, URL, Files, place, prepare
 from tests.acceptance.loop import LoopClock, in_world
 from tests.acceptance.process import Killed, Process
 from tests.acceptance.remembered import RememberedWorkspace
@@ -133,7 +133,7 @@ class Scene:
     @classmethod
     def made(cls, root: Path, versions: Versions = Versions(), preset: str = "three-node") -> Scene:  # noqa: B008  # never changes
         """Before the first run."""
-        files = prepared(versions.talos, preset).copied(root)
+        files = prepare(versions.talos, preset).copy(root)
         return cls(files, _world(read_world(_first_world(preset, versions.pve))))
 
     def __post_init__(self) -> None:
@@ -146,17 +146,17 @@ class Scene:
         return Snapshot(
             world=zlib.compress(pickle.dumps(bare, pickle.HIGHEST_PROTOCOL), 1),
             blobs=dict(state.blobs.contents),
-            kept=self.kept.copied(),
-            files=files or self.files.copied(fresh()),
+            kept=self.kept.copy(),
+            files=files or self.files.copy(fresh()),
             lives=self.lives,
         )
 
     def session(self, process: Process) -> Session:
         """Everything that one process of the product has at hand."""
-        workspace, ports, home = self.opened(process)
+        workspace, ports, home = self.open_workspace(process)
         return Session(workspace=workspace, planner=Planner(workspace), ports=ports, home=home)
 
-    def opened(self, process: Process) -> tuple[RunWorkspace, Ports, RunHome]:
+    def open_workspace(self, process: Process) -> tuple[RunWorkspace, Ports, RunHome]:
         """The files, doors and runs of one process; who only goes on with a run plans nothing."""
         clock = LoopClock(self.world)
         self.lives += 1
@@ -190,8 +190,8 @@ class Scene:
             if not known:
                 try:
                     secret = workspace.secret_locations.read_now(kept).reveal()
-                except NotFound as no:
-                    raise Denied(replace_code(no.problem)) from None
+                except NotFound as error:
+                    raise Denied(replace_code(error.problem)) from None
                 known.append(f"PVEAPIToken={token_id}={secret}")
             return known[0]
 
@@ -235,12 +235,12 @@ class Scene:
             session = self.session(life.process)
             manner = ApplyOptions(by="test", stop=stop or StopRequest(), watchers=watchers)
 
-            async def carried_out(planned: Planned) -> None:
+            async def carry_out_plan(planned: Planned) -> None:
                 life.planned, life.refused = planned, tuple(planned.problems.errors)
                 if not life.refused:
                     life.outcome = await execute_plan(session, planned.plan, manner)
 
-            await plan_and_execute(session, wish, carried_out)
+            await plan_and_execute(session, wish, carry_out_plan)
 
         self._live(life, work)
         return life
@@ -255,7 +255,7 @@ class Scene:
         life = Life(process or Process())
 
         async def work() -> None:
-            _, ports, home = self.opened(life.process)
+            _, ports, home = self.open_workspace(life.process)
             way = RunOptions(by="test", stop=stop or StopRequest(), watchers=watchers)
             run = max(self.kept.plans)
             life.outcome = await resume_run(home, run, ports, way)
@@ -268,8 +268,8 @@ class Scene:
             in_world(self.world, work())
         except Killed:
             pass
-        except StockmanError as no:
-            life.refused = (no.problem,)
+        except StockmanError as error:
+            life.refused = (error.problem,)
         except BaseExceptionGroup as several:
             if not life.process.is_dead:
                 raise
@@ -322,8 +322,8 @@ class Snapshot:
         """A scene that goes on from there."""
         state = pickle.loads(zlib.decompress(self.world))  # noqa: S301  # our own
         state.blobs.contents = dict(self.blobs)
-        files = self.files.copied(root)
-        return Scene(files, _world(state), self.kept.copied(), lives=self.lives)
+        files = self.files.copy(root)
+        return Scene(files, _world(state), self.kept.copy(), lives=self.lives)
 
 
 def fresh() -> Path:

@@ -67,33 +67,33 @@ def story(seed: int, root: Path, *, is_long: bool = False) -> Story:
     """Live through whatever a seed has in store."""
     dice, kinds = random.Random(seed), LONG if is_long else SHORT
     about = dice.choices([name for name, _ in kinds], [weight for _, weight in kinds])[0]
-    told = Story(seed, is_long, about)
+    story = Story(seed, is_long, about)
     scene, wish = _scene(about, root)
     watch = Watch(scene, is_broken=True)
     for _ in range(dice.randint(1, _LIVES)):
         for _ in range(dice.randint(0, 2)):
-            made = _fault(dice, scene)
-            scene.world.faults.add(made)
-            told.told.append(f"{made.point.value} {made.effect.value} {made.match}")
+            fault = _fault(dice, scene)
+            scene.world.faults.add(fault)
+            story.told.append(f"{fault.point.value} {fault.effect.value} {fault.match}")
         scene.world.strike()
         process = Process(dies_at=dice.randint(1, 600) if dice.random() < 0.6 else 0)
-        life = _lived(scene, wish, process, resumes=dice.random() < 0.5, watch=watch)
-        told.told.append(_told(life))
+        life = _live_once(scene, wish, process, resumes=dice.random() < 0.5, watch=watch)
+        story.told.append(_told(life))
         scene.world.advance(dice.choice((0.0, 1.0, 30.0, 300.0)))
     _calm(scene)
-    life = _healed(scene, wish, watch, told)
+    life = _heal(scene, wish, watch, story)
     if life.is_done:
         left = _left(scene, wish)
         if left and life.planned is None:
             # A plan that was made in trouble was finished, and had told what it leaves.
             life = scene.apply(None, wish, watchers=(watch,))
-            told.told.append(f"then {_told(life)}")
+            story.told.append(f"then {_told(life)}")
             left = _left(scene, wish)
-        told.flaws += [f"{left} is left"] if left else []
+        story.flaws += [f"{left} is left"] if left else []
     elif not _needs_a_hand(life):
-        told.flaws.append(f"it does not end: {life.why} {life.refused} {life.outcome}")
-    told.flaws += watch.over(life)
-    return told
+        story.flaws.append(f"it does not end: {life.why} {life.refused} {life.outcome}")
+    story.flaws += watch.over(life)
+    return story
 
 
 def _left(scene: Scene, wish: PlanOptions) -> list[str]:
@@ -113,7 +113,7 @@ def _scene(about: str, root: Path) -> tuple[Scene, PlanOptions]:
     return with_access().scene(root), VMS
 
 
-def _lived(
+def _live_once(
     scene: Scene, wish: PlanOptions, process: Process, *, resumes: bool, watch: Watch
 ) -> Life:
     if resumes and scene.kept.plans:
@@ -123,9 +123,9 @@ def _lived(
     return scene.apply(process, wish, watchers=(watch,))
 
 
-def _healed(scene: Scene, wish: PlanOptions, watch: Watch, told: Story) -> Life:
+def _heal(scene: Scene, wish: PlanOptions, watch: Watch, told: Story) -> Life:
     """Go on without trouble until it is done, or stays refused."""
-    life = _lived(scene, wish, Process(), resumes=True, watch=watch)
+    life = _live_once(scene, wish, Process(), resumes=True, watch=watch)
     for _ in range(_FINAL):
         told.told.append(_told(life))
         if life.is_done:

@@ -12,7 +12,7 @@ from stockman.engine.state import RunResult
 from stockman.steps.step import Stage
 from tests.acceptance.fingerprint import difference, fingerprint
 from tests.acceptance.lab_log import done_with_effect, written_by
-from tests.acceptance.reference import bootstrapped, reference
+from tests.acceptance.reference import bootstrap_reference, reference
 from tests.acceptance.scene import Scene, Versions
 
 COVERING = (
@@ -30,7 +30,7 @@ _LEASE = "/registry/leases/kube-system/stockman"
 def test_a_cluster_comes_up_and_a_second_run_writes_nothing(
     versions: Versions, tmp_path: Path
 ) -> None:
-    scene = bootstrapped(versions).scene(tmp_path)
+    scene = bootstrap_reference(versions).scene(tmp_path)
     before, log = fingerprint(scene.world), done_with_effect(scene.world)
     revision = _revision(scene.world)
 
@@ -41,7 +41,7 @@ def test_a_cluster_comes_up_and_a_second_run_writes_nothing(
     assert again.planned.plan.steps == ()
     assert again.outcome is not None
     assert again.outcome.result is RunResult.DONE
-    assert {one.system for one in again.process.writes} <= OWN_BOOKKEEPING
+    assert {write.system for write in again.process.writes} <= OWN_BOOKKEEPING
     assert done_with_effect(scene.world) == log
     assert _written_since(scene.world, revision) <= {_LEASE}
     assert difference(before, fingerprint(scene.world)) == []
@@ -67,7 +67,7 @@ def test_whoever_has_only_the_own_token_sees_nothing_to_do_either(tmp_path: Path
 
     assert life.planned is not None
     assert life.planned.changes == ()
-    assert {one.system for one in life.process.calls} & {"proxmox-admin"} == set()
+    assert {call.system for call in life.process.calls} & {"proxmox-admin"} == set()
 
 
 def test_everything_after_access_is_done_with_the_own_token_alone(tmp_path: Path) -> None:
@@ -80,7 +80,7 @@ def test_everything_after_access_is_done_with_the_own_token_alone(tmp_path: Path
     assert life.outcome is not None
     assert life.outcome.result is RunResult.DONE
     assert len(scene.world.clusters["k8s"].state.guests) == 3
-    assert not any(one.system == "proxmox-admin" for one in life.process.calls)
+    assert not any(call.system == "proxmox-admin" for call in life.process.calls)
 
 
 def _revision(world: World) -> int:

@@ -76,7 +76,7 @@ def told_by(scene: Scene, life: Life, entries: list[JournalEntry]) -> dict[str, 
     found = {
         "journal": b"".join(kept.journals.values()).decode(),
         "plans of runs": "".join(kept.plans.values()),
-        "calls": "\n".join(str(one) for one in life.process.calls),
+        "calls": "\n".join(str(call) for call in life.process.calls),
         "outcome": repr(life.outcome),
         "lines": "\n".join(map(entry_json, entries)),
         "entries": repr(entries),
@@ -100,10 +100,12 @@ def leaks(secrets: dict[str, str], told: dict[str, str]) -> list[str]:
 
 def lab_log(world: World) -> str:
     """What the lab wrote down: tasks of Proxmox VE and their logs, consoles of machines."""
-    tasks = [repr(task) for one in world.clusters.values() for task in one.state.tasks.values()]
+    tasks = [
+        repr(task) for cluster in world.clusters.values() for task in cluster.state.tasks.values()
+    ]
     consoles = [
-        repr((one.state.kernel_log, one.state.logs, one.state.events))
-        for one in world.talos.machines
+        repr((machine.state.kernel_log, machine.state.logs, machine.state.events))
+        for machine in world.talos.machines
     ]
     return "\n".join([*tasks, *consoles])
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.fault_rows import NOT_HERE, ROWS, Row, lived
+from tests.acceptance.fault_rows import NOT_HERE, ROWS, Row, ending_of
 from tests.acceptance.invariants import Watch
 from tests.acceptance.process import Process
 from tests.acceptance.troubles import strikes, taken_back
@@ -30,14 +30,14 @@ def test_a_fault_is_overcome_or_stops_the_run(row: Row, tmp_path: Path) -> None:
 
     first = scene.apply(process, row.wish, watchers=(watch,))
 
-    how = lived(first)
+    how = ending_of(first)
     assert row.first in (how, "any"), (how, first.why)
     assert all(count > before[name] for name, count in strikes(scene).items()), strikes(scene)
     assert bool(meddled) is (row.meddling is not None)
     if row.why:
         assert any(one.startswith(row.why) for one in first.why), first.why
     if row.writes_nothing:
-        assert {one.system for one in process.writes} <= OWN_BOOKKEEPING
+        assert {write.system for write in process.writes} <= OWN_BOOKKEEPING
     (row.relieve or taken_back)(scene)
     taken_back(scene)
     watch.foreign = dict(Watch(scene).foreign)

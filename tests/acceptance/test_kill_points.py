@@ -13,12 +13,12 @@ from tests.acceptance.killed_runs import (
     flaws_in_the_end,
     flaws_soon,
     points_of,
-    sampled,
+    sample,
     ways_of,
 )
 from tests.acceptance.kills import groups
 from tests.acceptance.lab_log import done_with_effect
-from tests.acceptance.reference import reference, scaled_up
+from tests.acceptance.reference import reference, scale_up_reference
 from tests.acceptance.scene import Scene
 
 SEED = 2026
@@ -35,7 +35,7 @@ def test_there_are_enough_moments_to_be_killed_at() -> None:
 
 def test_a_bootstrap_that_was_killed_goes_on_and_does_nothing_twice(tmp_path: Path) -> None:
     whole = reference()
-    wanted = sampled(groups(whole.life.process), BOOTSTRAP, SEED)
+    wanted = sample(groups(whole.life.process), BOOTSTRAP, SEED)
     once = done_with_effect(whole.scene(tmp_path / "whole").world)
     scene = Scene.made(tmp_path / "killed")
 
@@ -50,8 +50,8 @@ def test_a_bootstrap_that_was_killed_goes_on_and_does_nothing_twice(tmp_path: Pa
 
 
 def test_a_scale_up_that_was_killed_comes_to_the_same_end(tmp_path: Path) -> None:
-    whole = scaled_up()
-    wanted = sampled(groups(whole.life.process), SCALE_UP, SEED)
+    whole = scale_up_reference()
+    wanted = sample(groups(whole.life.process), SCALE_UP, SEED)
     world = whole.scene(tmp_path / "whole").world
     once, end = done_with_effect(world), fingerprint(world)
     scene = reference().grown(tmp_path / "killed")

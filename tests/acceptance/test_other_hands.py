@@ -14,7 +14,7 @@ from stockman.engine.state import RunResult, StepProgress
 from tests.acceptance.fault_scenes import VMS, one_more
 from tests.acceptance.files import git
 from tests.acceptance.invariants import Watch
-from tests.acceptance.kills import killed_at
+from tests.acceptance.kills import kill_points
 from tests.acceptance.loop import in_world
 from tests.acceptance.process import Process
 from tests.acceptance.reference import reference
@@ -49,7 +49,9 @@ def test_f62_a_holder_that_lost_the_lock_writes_nothing_any_more(tmp_path: Path)
     assert life.outcome is not None
     assert life.outcome.result is RunResult.FAILED
     assert "lock.lost" in life.why
-    late = [str(one) for one in process.writes[writes[0] :] if one.system.startswith("proxmox")]
+    late = [
+        str(write) for write in process.writes[writes[0] :] if write.system.startswith("proxmox")
+    ]
     assert len([one for one in late if "POST" in one]) <= 3, late  # those that had begun
     assert not any("/config" in one for one in late), late
     assert not any("start" in one for one in late)
@@ -83,17 +85,17 @@ def test_f64_a_plan_is_refused_after_somebody_changed_what_it_touches(tmp_path: 
     scene = reference().scene(tmp_path)
     scene.files.edit("nodes.yaml", "cores: 8", "cores: 6")
 
-    async def meddled() -> list[str]:
+    async def meddle() -> list[str]:
         session = scene.session(Process())
         plan = (await session.plan()).plan
         MemoryClient(scene.world, "k8s").put("/nodes/neo/qemu/1031/config", memory=12288)
         try:
             await execute_plan(session, plan, ApplyOptions(by="anna", stop=StopRequest()))
-        except Exception as no:  # noqa: BLE001  # whatever it says
-            return [str(no)]
+        except Exception as error:  # noqa: BLE001  # whatever it says
+            return [str(error)]
         return []
 
-    told = in_world(scene.world, meddled())
+    told = in_world(scene.world, meddle())
 
     assert told
     assert told[0].startswith("plan.moved")
@@ -110,7 +112,7 @@ def test_f64_a_plan_that_is_moved_before_it_begins_is_made_anew(tmp_path: Path) 
 
     assert len(meddled) == 1
     assert life.why == ["vm.taken"]
-    assert {one.system for one in process.writes} == {"lock"}
+    assert {write.system for write in process.writes} == {"lock"}
 
 
 def test_f66_a_branch_that_moved_stops_the_run_before_kubernetes(tmp_path: Path) -> None:
@@ -121,7 +123,7 @@ def test_f66_a_branch_that_moved_stops_the_run_before_kubernetes(tmp_path: Path)
         for count, (side, call) in enumerate(whole, 1)
         if side == "before" and call.what.endswith("gate kubernetes/pushed")
     )
-    points, _ = killed_at(
+    points, _ = kill_points(
         scene,
         lambda count, side, call: count == number,
         lambda process: scene.apply(_dying(process, number + 1)),
@@ -138,12 +140,12 @@ def test_f66_a_branch_that_moved_stops_the_run_before_kubernetes(tmp_path: Path)
 
     assert life.outcome is not None
     assert life.outcome.result is not RunResult.DONE
-    assert not any("jobs" in one.what for one in life.process.writes)
+    assert not any("jobs" in write.what for write in life.process.writes)
 
 
 def test_f67_etcd_does_not_begin_on_a_machine_whose_clock_is_wrong(tmp_path: Path) -> None:
     scene = Scene.made(tmp_path / "killed")
-    points, _ = killed_at(
+    points, _ = kill_points(
         scene,
         lambda count, side, call: side == "before" and "started talos/bootstrap" in call.what,
         lambda process: scene.apply(_dying_when(process, "after started talos/bootstrap")),
@@ -186,7 +188,9 @@ def test_f71_of_a_change_by_halves_only_the_rest_is_done(tmp_path: Path) -> None
 
     assert first.outcome.result is RunResult.FAILED, first.why
     assert second.is_done, second.why
-    configured = [one.what for one in second.process.writes if "ApplyConfiguration" in one.what]
+    configured = [
+        write.what for write in second.process.writes if "ApplyConfiguration" in write.what
+    ]
     assert len(configured) == 3 - len(changed)
     assert watch.over(second) == []
 

@@ -18,9 +18,9 @@ from tests.acceptance.troubles import host_dies, host_returns
 ON_PROXMOX = {"proxmox", "proxmox-admin"}
 
 
-def asked(process: Process) -> set[str]:
+def systems_asked(process: Process) -> set[str]:
     """Systems that a process called, besides its own files."""
-    return {one.system for one in process.calls} & (ON_PROXMOX | {"talos", "kubernetes"})
+    return {call.system for call in process.calls} & (ON_PROXMOX | {"talos", "kubernetes"})
 
 
 @pytest.mark.parametrize(
@@ -39,7 +39,7 @@ def test_stages_on_proxmox_ask_nobody_else(wish: PlanOptions, tmp_path: Path) ->
 
     planned = reference().scene(tmp_path).plan(wish, process)
 
-    assert asked(process) <= ON_PROXMOX
+    assert systems_asked(process) <= ON_PROXMOX
     assert [one.system for one in planned.observed.counted] == ["Proxmox VE cluster pve"]
     assert (planned.changes, planned.plan.steps) == ((), ())
 
@@ -50,7 +50,7 @@ def test_whoever_makes_all_machines_asks_none_of_them(tmp_path: Path) -> None:
     life = Scene.made(tmp_path).apply(process, PlanOptions(only=(Stage.VMS,)))
 
     assert life.is_done, life.why
-    assert "talos" not in asked(process)
+    assert "talos" not in systems_asked(process)
 
 
 def test_a_machine_that_is_made_beside_others_asks_them_first(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_a_machine_that_is_made_beside_others_asks_them_first(tmp_path: Path) ->
 
     scene.plan(PlanOptions(only=(Stage.VMS,)), process)
 
-    assert {"talos", "kubernetes"} <= asked(process)
+    assert {"talos", "kubernetes"} <= systems_asked(process)
 
 
 def test_a_node_that_needs_nothing_is_nothing_to_do_and_may_be_given_by_its_address(
@@ -69,8 +69,8 @@ def test_a_node_that_needs_nothing_is_nothing_to_do_and_may_be_given_by_its_addr
     scene = reference().scene(tmp_path)
 
     assert scene.plan(PlanOptions(nodes=("talos-neo",))).plan.steps == ()
-    made = Scene.made(tmp_path / "new").plan(PlanOptions(nodes=("127.68.0.17",)))
-    assert {step.node for step in made.plan.steps} >= {"talos-neo"}
+    plan = Scene.made(tmp_path / "new").plan(PlanOptions(nodes=("127.68.0.17",)))
+    assert {step.node for step in plan.plan.steps} >= {"talos-neo"}
 
 
 def test_a_node_that_nobody_knows_is_refused(tmp_path: Path) -> None:
@@ -84,7 +84,7 @@ def test_what_is_not_done_is_not_shown(tmp_path: Path) -> None:
     planned = Scene.made(tmp_path).plan(PlanOptions(only=(Stage.VMS,)))
 
     assert "access/render" not in {step.id for step in planned.plan.steps}
-    assert "rendered files of the repository" not in {one.what for one in planned.changes}
+    assert "rendered files of the repository" not in {change.what for change in planned.changes}
 
 
 def test_while_a_controller_is_away_nothing_is_planned_that_needs_etcd(tmp_path: Path) -> None:
@@ -98,9 +98,11 @@ def test_while_a_controller_is_away_nothing_is_planned_that_needs_etcd(tmp_path:
 
     steps = {step.id for step in planned.plan.steps}
     assert {"talos/configure/talos-trinity", "talos/configure/talos-neo"} <= steps
-    assert not [one for one in steps if one.startswith(("kubernetes/", "nodes/", "talos/joined/"))]
+    assert not [
+        step for step in steps if step.startswith(("kubernetes/", "nodes/", "talos/joined/"))
+    ]
     assert "talos/bootstrap" not in steps
-    told = {one.code: one for one in planned.problems.warnings}
+    told = {warning.code: warning for warning in planned.problems.warnings}
     assert "talos-niobe" in told["plan.etcd-waits"].why
 
 
@@ -113,12 +115,12 @@ def test_it_goes_on_once_the_controller_is_back(tmp_path: Path) -> None:
     part = scene.apply()
     host_returns("niobe")(scene)
 
-    whole = scene.apply()
+    apply = scene.apply()
 
     assert part.is_done, part.why
-    assert whole.is_done, whole.why
-    assert whole.outcome is not None
-    assert "kubernetes/wait/repository" in whole.outcome.state.steps
+    assert apply.is_done, apply.why
+    assert apply.outcome is not None
+    assert "kubernetes/wait/repository" in apply.outcome.state.steps
 
 
 def test_every_step_of_a_bootstrap_says_why_and_what_it_waits_for(tmp_path: Path) -> None:

@@ -14,9 +14,9 @@ from tests.acceptance.scene import PUSHING, Life, Scene
 RESTART = "vms/restart/talos-neo"
 
 
-def reworked(root: Path, in_hours: int) -> Scene:
+def rework(root: Path, in_hours: int) -> Scene:
     """Other hardware for a controller, and a window that opens after some hours."""
-    scene = reference().reworked(root)
+    scene = reference().rework(root)
     opens = datetime.fromtimestamp(scene.world.now, UTC) + timedelta(hours=in_hours)
     window = f"{{start: '{opens.minute} {opens.hour} * * *', duration: 2h}}"
     scene.files.append("cluster.yaml", f"\nupgrade: {{windows: [{window}]}}\n")
@@ -24,19 +24,19 @@ def reworked(root: Path, in_hours: int) -> Scene:
 
 
 def restarts(life: Life) -> list[str]:
-    return [str(one) for one in life.process.writes if "/status/" in str(one)]
+    return [str(write) for write in life.process.writes if "/status/" in str(write)]
 
 
 def test_outside_of_windows_all_but_the_restart_is_done_and_the_run_goes_on_in_one(
     tmp_path: Path,
 ) -> None:
-    scene = reworked(tmp_path, in_hours=5)
+    scene = rework(tmp_path, in_hours=5)
 
     early = scene.apply()
 
     assert early.planned is not None
     assert early.outcome is not None
-    assert [one.code for one in early.planned.problems] == ["plan.outside-windows"]
+    assert [problem.code for problem in early.planned.problems] == ["plan.outside-windows"]
     assert early.outcome.result is RunResult.REFUSED
     assert waits_for_window(early.outcome)
     assert restarts(early) == []
@@ -52,16 +52,16 @@ def test_outside_of_windows_all_but_the_restart_is_done_and_the_run_goes_on_in_o
 
 
 def test_in_a_window_a_restart_is_done_at_once(tmp_path: Path) -> None:
-    life = reworked(tmp_path, in_hours=-1).apply()
+    life = rework(tmp_path, in_hours=-1).apply()
 
     assert life.is_done, life.why
     assert restarts(life) != []
 
 
 def test_whoever_says_so_need_not_wait(tmp_path: Path) -> None:
-    wish = PlanOptions(push=PUSHING.push, any_time=True)
+    plan_options = PlanOptions(push=PUSHING.push, any_time=True)
 
-    life = reworked(tmp_path, in_hours=5).apply(wish=wish)
+    life = rework(tmp_path, in_hours=5).apply(wish=plan_options)
 
     assert life.planned is not None
     assert life.is_done, life.why

@@ -70,8 +70,8 @@ def storage_is_full(scene: Scene) -> None:
 
 
 def storage_has_room(scene: Scene) -> None:
-    for one in scene.world.clusters["k8s"].state.pools.values():
-        one.other = 0
+    for pool in scene.world.clusters["k8s"].state.pools.values():
+        pool.other = 0
 
 
 def host_dies(name: str) -> Callable[[Scene], None]:
@@ -96,7 +96,7 @@ def torn_journal(scene: Scene) -> None:
     scene.kept.journals[run] += b'[{"number":99,"at":"20'
 
 
-def switched_off(scene: Scene) -> None:
+def switch_off(scene: Scene) -> None:
     """Somebody switches a VM off that hangs."""
     taken_back(scene)
     MemoryClient(scene.world, "k8s").post("/nodes/neo/qemu/1033/status/stop")
@@ -119,7 +119,7 @@ def shared_address_moves(scene: Scene) -> None:
 
 def wrong_image(scene: Scene) -> None:
     """The image is gone from its storage, and the factory delivers that of an older version."""
-    _image_removed(scene)
+    _remove_image(scene)
     match = {"path": "/image/*"}
     fault(Point.FACTORY, Effect.LIE, match=match, message="v1.13.7", times=None)(scene)
 
@@ -127,32 +127,32 @@ def wrong_image(scene: Scene) -> None:
 def made_anew(scene: Scene) -> None:
     """Somebody deletes a VM that has the wrong image, and the image."""
     taken_back(scene)
-    door = MemoryClient(scene.world, "k8s")
-    door.delete("/cluster/ha/resources/vm:1033")
-    door.post("/nodes/neo/qemu/1033/status/stop")
+    proxmox = MemoryClient(scene.world, "k8s")
+    proxmox.delete("/cluster/ha/resources/vm:1033")
+    proxmox.post("/nodes/neo/qemu/1033/status/stop")
     scene.world.settle()
-    door.delete("/nodes/neo/qemu/1033")
+    proxmox.delete("/nodes/neo/qemu/1033")
     scene.world.settle()
-    _image_removed(scene)
+    _remove_image(scene)
 
 
-def _image_removed(scene: Scene) -> None:
+def _remove_image(scene: Scene) -> None:
     volumes = scene.world.clusters["k8s"].state.volumes
-    name = next(str(one) for one in volumes if "nocloud" in str(one))
+    name = next(str(volume) for volume in volumes if "nocloud" in str(volume))
     MemoryClient(scene.world, "k8s").delete(f"/nodes/trinity/storage/cephfs/content/{name}")
     scene.world.settle()
 
 
-def uncordoned(scene: Scene) -> None:
+def uncordon(scene: Scene) -> None:
     """Something that follows Git puts back what it knows of a node."""
     cluster = scene.world.kubernetes.cluster_of(next(iter(scene.world.talos.machines)))
     assert cluster is not None
     change = {"op": "remove", "path": "/spec/unschedulable"}
-    made = memory_kubernetes(cluster.api).patch(
+    patch = memory_kubernetes(cluster.api).patch(
         ObjectRef(kind=NODES, name="talos-tank"), JsonPatch(operations=(change,))
     )
     with suppress(StopIteration):
-        made.send(None)  # in memory nothing has to be waited for
+        patch.send(None)  # in memory nothing has to be waited for
 
 
 def strikes(scene: Scene) -> dict[int, int]:

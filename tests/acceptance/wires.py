@@ -55,28 +55,28 @@ class ProxmoxWire:
         self._api: Api | None = None
 
     async def call(self, request: pve.Request) -> pve.Reply:
-        made = Call(self._name, request.shown, is_write=not request.is_read)
+        call = Call(self._name, request.shown, is_write=not request.is_read)
         header = self._header()
-        self._process.before(made)
+        self._process.before(call)
         try:
             return await self._sent(request, header)
         finally:
             if not self._process.is_dead:
-                self._process.after(made)
+                self._process.after(call)
 
     async def _sent(self, request: pve.Request, header: str) -> pve.Reply:
         """A read is made once more where the connection breaks, as the adapter does it."""
         try:
-            return await self._called(request, header)
+            return await self._call(request, header)
         except _Broken:
             if not request.is_read:
                 raise unknown_outcome(request, "the connection was lost") from None
         try:
-            return await self._called(request, header)
+            return await self._call(request, header)
         except _Broken:
             raise self._silence(request) from None
 
-    async def _called(self, request: pve.Request, header: str) -> pve.Reply:
+    async def _call(self, request: pve.Request, header: str) -> pve.Reply:
         cluster = next(iter(self._world.clusters.values()))
         host = next(iter(cluster.state.hosts.values()))
         if not host.has_power:
@@ -93,7 +93,7 @@ class ProxmoxWire:
                 upload=await _file(request),
             ),
         )
-        reply = outgoing if isinstance(outgoing, ApiReply) else self._concluded(outgoing)
+        reply = outgoing if isinstance(outgoing, ApiReply) else self._conclude(outgoing)
         if reply.outcome is not Outcome.ANSWER or not host.has_power:
             raise _Broken
         if reply.wait:
@@ -119,7 +119,7 @@ class ProxmoxWire:
         self._world.advance(_PATIENCE)
         return reply_error(request, ErrorReply(status=_NO_ANSWER, reason="Connection timed out"))
 
-    def _concluded(self, later: Later) -> ApiReply:
+    def _conclude(self, later: Later) -> ApiReply:
         if later.seconds is not None:
             self._world.advance(later.seconds)
             return later.conclude(None)
@@ -161,33 +161,33 @@ class TalosWire:
         self._process = process
 
     async def unary(self, request: talos.TalosRequest) -> bytes:
-        made = _talos_call(request)
-        self._process.before(made)
+        talos_call = _talos_call(request)
+        self._process.before(talos_call)
         try:
             return await self._inner.unary(request)
         finally:
             if not self._process.is_dead:
-                self._process.after(made)
+                self._process.after(talos_call)
 
     async def upload(self, request: talos.TalosRequest, messages: AsyncIterable[bytes]) -> bytes:
-        made = _talos_call(request)
-        self._process.before(made)
+        talos_call = _talos_call(request)
+        self._process.before(talos_call)
         try:
             return await self._inner.upload(request, messages)
         finally:
             if not self._process.is_dead:
-                self._process.after(made)
+                self._process.after(talos_call)
 
     async def stream(self, request: talos.TalosRequest) -> AsyncGenerator[bytes, None]:
-        made = _talos_call(request)
-        self._process.before(made)
+        talos_call = _talos_call(request)
+        self._process.before(talos_call)
         try:
             async with aclosing(self._inner.stream(request)) as pieces:
                 async for piece in pieces:
                     yield piece
         finally:
             if not self._process.is_dead:
-                self._process.after(made)
+                self._process.after(talos_call)
 
 
 def _talos_call(request: talos.TalosRequest) -> Call:
@@ -205,26 +205,26 @@ class KubernetesWire:
         self._calls = KubeCalls(world.talos, lambda: world.kubernetes)
 
     async def call(self, request: kube.Request) -> kube.Reply:
-        made = Call("kubernetes", request.shown, is_write=not request.is_read)
-        self._process.before(made)
+        call = Call("kubernetes", request.shown, is_write=not request.is_read)
+        self._process.before(call)
         try:
-            found = self._answered(request)
-            body = found.body + b"".join([one async for one in _streamed(found)])
+            found = self._answer_for(request)
+            body = found.body + b"".join([one async for one in _stream_body(found)])
             return _kube_reply(found, body)
         finally:
             if not self._process.is_dead:
-                self._process.after(made)
+                self._process.after(call)
 
     async def stream(self, request: kube.Request) -> AsyncGenerator[bytes, None]:
-        made = Call("kubernetes", f"{request.shown} (stream)", is_write=not request.is_read)
-        self._process.before(made)
-        found = self._answered(request)
+        call = Call("kubernetes", f"{request.shown} (stream)", is_write=not request.is_read)
+        self._process.before(call)
+        found = self._answer_for(request)
         reply = _kube_reply(found, found.body)
         if not reply.is_good:
             raise kube_refusal(request, reply)
         if found.body:
             yield found.body
-        async for piece in _streamed(found):
+        async for piece in _stream_body(found):
             yield piece
 
     def _machine(self, request: kube.Request) -> Machine:
@@ -235,12 +235,12 @@ class KubernetesWire:
                 return machine
         raise Unreachable(kube_problems.unreachable(request.shown, "connection refused"))
 
-    def _answered(self, request: kube.Request) -> Response:
+    def _answer_for(self, request: kube.Request) -> Response:
         parts = urlsplit(request.target)
         headers = {"user-agent": "stockman", "accept": request.accepts}
         if request.body:
             headers["content-type"] = request.content_type
-        asked = KubeRequest(
+        kube_request = KubeRequest(
             method=request.method,
             path=unquote(parts.path),
             query=read_query(parts.query),
@@ -248,26 +248,26 @@ class KubernetesWire:
             body=request.body,
         )
         try:
-            found = self._calls.answer(self._machine(request), asked, self._certificate)
+            answer = self._calls.answer(self._machine(request), kube_request, self._certificate)
         except NoCluster:
             raise lost_reply(request, "the connection was lost") from None
-        if found.seconds:
-            self._world.advance(found.seconds)
-        if found.response is None and not found.is_cut:
+        if answer.seconds:
+            self._world.advance(answer.seconds)
+        if answer.response is None and not answer.is_cut:
             self._world.advance(request.seconds)
-        if found.response is None or found.is_cut:
+        if answer.response is None or answer.is_cut:
             raise lost_reply(request, "the connection was lost")
-        return found.response
+        return answer.response
 
 
-def _kube_reply(found: Response, body: bytes) -> kube.Reply:
-    headers = {name.lower(): value for name, value in found.headers.items()}
-    return kube.Reply(status=found.status, body=body, headers=headers)
+def _kube_reply(response: Response, body: bytes) -> kube.Reply:
+    headers = {name.lower(): value for name, value in response.headers.items()}
+    return kube.Reply(status=response.status, body=body, headers=headers)
 
 
-async def _streamed(found: Response) -> AsyncIterator[bytes]:
-    if found.stream is not None:
-        async for piece in found.stream:
+async def _stream_body(response: Response) -> AsyncIterator[bytes]:
+    if response.stream is not None:
+        async for piece in response.stream:
             yield piece
 
 
@@ -279,16 +279,16 @@ class ImagesWire:
         self._process = process
 
     async def ask(self, question: images.ImageRequest) -> images.ImageResponse:
-        made = Call("images", question.shown, is_write=question.method == "POST")
-        self._process.before(made)
+        call = Call("images", question.shown, is_write=question.method == "POST")
+        self._process.before(call)
         try:
             return await self._inner.ask(question)
         finally:
             if not self._process.is_dead:
-                self._process.after(made)
+                self._process.after(call)
 
     @asynccontextmanager
     async def stream(self, question: images.ImageRequest) -> AsyncIterator[images.ImageStream]:
         self._process.before(Call("images", question.shown, is_write=False))
-        async with self._inner.stream(question) as found:
-            yield found
+        async with self._inner.stream(question) as stream:
+            yield stream

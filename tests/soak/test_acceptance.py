@@ -13,12 +13,18 @@ from pathlib import Path
 
 import pytest
 
-from tests.acceptance.chain import chained
+from tests.acceptance.chain import run_chain
 from tests.acceptance.fingerprint import fingerprint
 from tests.acceptance.killed_runs import WAYS, flaws_in_the_end, flaws_soon, points_of
 from tests.acceptance.kills import groups
 from tests.acceptance.lab_log import done_with_effect
-from tests.acceptance.reference import Reference, bootstrapped, reference, restarted, scaled_up
+from tests.acceptance.reference import (
+    Reference,
+    bootstrap_reference,
+    reference,
+    restart_reference,
+    scale_up_reference,
+)
 from tests.acceptance.scene import Scene, Versions
 from tests.acceptance.seeds import story
 
@@ -39,7 +45,7 @@ STORIES = 50
 def test_every_pair_of_versions_comes_up_and_stays_as_it_is(
     versions: Versions, tmp_path: Path
 ) -> None:
-    scene = bootstrapped(versions).scene(tmp_path)
+    scene = bootstrap_reference(versions).scene(tmp_path)
 
     again = scene.apply()
 
@@ -51,7 +57,7 @@ def test_every_pair_of_versions_comes_up_and_stays_as_it_is(
 def test_a_restart_for_hardware_that_is_killed_at_every_moment_comes_to_the_same_end(
     tmp_path: Path,
 ) -> None:
-    found = chained(reference().reworked, restarted(), tmp_path)
+    found = run_chain(reference().rework, restart_reference(), tmp_path)
 
     assert found.flaws == []
     assert found.missed == []
@@ -79,7 +85,7 @@ def test_every_group_of_kill_points_leads_to_the_same_end(
     scenario: str, part: int, tmp_path: Path
 ) -> None:
     is_first = scenario == "bootstrap"
-    whole: Reference = reference() if is_first else scaled_up()
+    whole: Reference = reference() if is_first else scale_up_reference()
     world = whole.scene(tmp_path / "whole").world
     once, end = done_with_effect(world), fingerprint(world)
     numbers = groups(whole.life.process)[part::FEWER_PARTS]
