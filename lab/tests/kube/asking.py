@@ -77,20 +77,20 @@ class Served:
 
 def served(members: int = 1) -> Served:
     """A server with the namespaces that every cluster has."""
-    ids = [str(one) for one in range(1, members + 1)]
+    ids = [str(number) for number in range(1, members + 1)]
     cluster = EtcdCluster(
         "1",
         members={
-            one: EtcdMember(one, [f"http://127.0.0.{one}:2380"], started=True, has_data=True)
-            for one in ids
+            item: EtcdMember(item, [f"http://127.0.0.{item}:2380"], started=True, has_data=True)
+            for item in ids
         },
     )
-    made = Served(cluster, ids)
+    result = Served(cluster, ids)
     for name in ("default", "kube-system"):
-        made.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
+        result.ask("POST", "/api/v1/namespaces", {"metadata": {"name": name}})
     accounts = "/api/v1/namespaces/default/serviceaccounts"
-    made.ask("POST", accounts, {"metadata": {"name": "default"}})
-    return made
+    result.ask("POST", accounts, {"metadata": {"name": "default"}})
+    return result
 
 
 def seen(answer: Response) -> list[Any]:

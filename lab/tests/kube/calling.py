@@ -25,21 +25,21 @@ from stockman.crypto.certificates import (
 JSON = {"content-type": "application/json"}
 
 
-def certificate(found: Machine, name: str, *groups: str, days: int = 1) -> bytes:
+def certificate(result: Machine, name: str, *groups: str, days: int = 1) -> bytes:
     """What somebody shows, in DER."""
     from datetime import timedelta
 
     from cryptography.hazmat.primitives.serialization import Encoding
 
-    assert found.config is not None
-    start = datetime.fromtimestamp(found.now, UTC)
+    assert result.config is not None
+    start = datetime.fromtimestamp(result.now, UTC)
     leaf = CertificateRequest(
         period=ValidityPeriod.lasting(start, timedelta(days=days)),
         purposes=(Purpose.CLIENT,),
         organizations=groups,
         common_name=name,
     )
-    pair = issue_certificate(authority_of(found.config), leaf, Dice(1).random_bytes)
+    pair = issue_certificate(authority_of(result.config), leaf, Dice(1).random_bytes)
     return read_certificate(pair.crt).public_bytes(Encoding.DER)
 
 
@@ -56,8 +56,8 @@ class KubeAsking:
     def answer(self, method: str, path: str, body: object = None, **query: str) -> Answer:
         """What becomes of a request."""
         content = b"" if body is None else json.dumps(body).encode()
-        asked = {name: [text] for name, text in query.items()}
-        request = Request(method, path, asked, {**JSON, **self.headers}, content)
+        requested = {name: [text] for name, text in query.items()}
+        request = Request(method, path, requested, {**JSON, **self.headers}, content)
         return self.calls.answer(self.machine, request, self.certificate)
 
     def ask(self, method: str, path: str, body: object = None, **query: str) -> tuple[int, Any]:
@@ -78,9 +78,9 @@ class KubeAsking:
     def token(self, namespace: str, account: str, **spec: object) -> str:
         """A token of a service account."""
         path = f"/api/v1/namespaces/{namespace}/serviceaccounts/{account}/token"
-        status, found = self.ask("POST", path, {"spec": spec})
-        assert status == 201, found
-        return str(found["status"]["token"])
+        status, result = self.ask("POST", path, {"spec": spec})
+        assert status == 201, result
+        return str(result["status"]["token"])
 
 
 def config_map(name: str) -> dict[str, object]:

@@ -24,8 +24,8 @@ def lab() -> Troubled:
 
 
 def names(lab: Troubled) -> list[str]:
-    found = [one["metadata"]["name"] for one in lab.get(MAPS)["items"]]
-    return [one for one in found if one != "kube-root-ca.crt"]
+    result = [item["metadata"]["name"] for item in lab.get(MAPS)["items"]]
+    return [item for item in result if item != "kube-root-ca.crt"]
 
 
 def streamed(lab: Troubled, **query: str) -> list[Any]:
@@ -35,7 +35,7 @@ def streamed(lab: Troubled, **query: str) -> list[Any]:
 
     async def lines() -> list[Any]:
         assert answer.stream is not None
-        return [json.loads(one) async for one in answer.stream]
+        return [json.loads(item) async for item in answer.stream]
 
     return asyncio.run(lines())
 
@@ -127,7 +127,7 @@ def test_no_server_comes_for_ten_minutes_while_machines_answer(lab: Troubled) ->
         assert Asking(lab.world, machine).call("Version").version.tag == "v1.13.9"
         assert len(Asking(lab.world, machine).call("EtcdMemberList").members) == 3
         status = Asking(lab.world, machine).call("ServiceList").services
-        assert {one.id: one.state for one in status}["kubelet"] == "Running"
+        assert {item.id: item.state for item in status}["kubelet"] == "Running"
     lab.world.settle()
     assert is_served(lab)
     assert {lab.ready(one.hostname) for one in lab.world.talos.machines} == {"True"}

@@ -21,8 +21,8 @@ SNAPSHOT = "method=EtcdSnapshot"
 
 def let(asker: Asker, effect: str, *match: str, **how: object) -> None:
     """`stockman lab fault objects EFFECT --match ...`."""
-    wanted = Wanted(point="objects", effect=effect, match=match, **how)  # type: ignore[arg-type]
-    asker.world.faults.add(restored(Fault, wanted_fault(wanted, asker.world.now)))
+    desired = Wanted(point="objects", effect=effect, match=match, **how)  # type: ignore[arg-type]
+    asker.world.faults.add(restored(Fault, wanted_fault(desired, asker.world.now)))
 
 
 # -- the storage -------------------------------------------------------------------------------
@@ -58,9 +58,9 @@ def test_the_storage_keeps_other_bytes_than_it_says(how: str, size: int) -> None
     answer = asker.put("snapshot")
     right = hashlib.md5(b"wool", usedforsecurity=False).hexdigest()
     assert answer.headers["ETag"] == f'"{right}"'
-    found = asker.said("GET", "/flock/snapshot")
-    assert isinstance(found, Response)
-    assert (len(found.body), found.body == b"wool") == (size, False)
+    result = asker.said("GET", "/flock/snapshot")
+    assert isinstance(result, Response)
+    assert (len(result.body), result.body == b"wool") == (size, False)
 
 
 # -- snapshots ---------------------------------------------------------------------------------

@@ -24,9 +24,9 @@ def lab() -> Troubled:
 
 def network_pod(lab: Troubled) -> str:
     return next(
-        str(one["metadata"]["name"])
-        for one in lab.get(SYSTEM)["items"]
-        if one["spec"]["nodeName"] == NEO and one["metadata"]["labels"].get("k8s-app") == "cilium"
+        str(item["metadata"]["name"])
+        for item in lab.get(SYSTEM)["items"]
+        if item["spec"]["nodeName"] == NEO and item["metadata"]["labels"].get("k8s-app") == "cilium"
     )
 
 

@@ -38,17 +38,17 @@ def with_names() -> Troubled:
 
 def answering(lab: Troubled) -> int:
     """How many of those who know names can be asked."""
-    found = [
-        one
-        for one in lab.get(SLICES)["items"]
-        if one["metadata"]["labels"]["kubernetes.io/service-name"] == "kube-dns"
+    result = [
+        item
+        for item in lab.get(SLICES)["items"]
+        if item["metadata"]["labels"]["kubernetes.io/service-name"] == "kube-dns"
     ]
-    return sum(end["conditions"]["ready"] for one in found for end in one.get("endpoints") or [])
+    return sum(end["conditions"]["ready"] for item in result for end in item.get("endpoints") or [])
 
 
 def drain_names(lab: Troubled) -> None:
-    for one in lab.get(SYSTEM)["items"]:
-        name = one["metadata"]["name"]
+    for item in lab.get(SYSTEM)["items"]:
+        name = item["metadata"]["name"]
         if name.startswith("coredns-"):
             body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
             assert lab.ask("POST", f"{SYSTEM}/{name}/eviction", body)[0] == 201
@@ -87,8 +87,8 @@ def test_ceph_is_well_with_daemons_on_all_nodes(with_ceph: Troubled) -> None:
     counts = {kind: apps.count(f"rook-ceph-{kind}") for kind in ("mon", "mgr", "osd")}
     assert counts == {"mon": 3, "mgr": 2, "osd": 3}
     assert ceph(with_ceph)["health"] == "HEALTH_OK"
-    (found,) = with_ceph.get(CEPHS)["items"]
-    assert found["status"]["phase"] == "Ready"
+    (result,) = with_ceph.get(CEPHS)["items"]
+    assert result["status"]["phase"] == "Ready"
 
 
 def test_ceph_warns_while_a_machine_is_away_and_until_all_copies_are_there_again(
@@ -154,9 +154,9 @@ def test_nobody_says_how_ceph_is_without_its_operator(with_ceph: Troubled) -> No
 def test_a_drain_meets_the_budget_of_ceph(with_ceph: Troubled) -> None:
     lab = with_ceph
     disks = [
-        one["metadata"]["name"]
-        for one in lab.get(OF_ROOK)["items"]
-        if one["metadata"]["labels"].get("app", "") == "rook-ceph-osd"
+        item["metadata"]["name"]
+        for item in lab.get(OF_ROOK)["items"]
+        if item["metadata"]["labels"].get("app", "") == "rook-ceph-osd"
     ]
     for machine in lab.world.talos.machines:
         lab.patch(f"/api/v1/nodes/{machine.hostname}", {"spec": {"unschedulable": True}})

@@ -11,17 +11,17 @@ from lab.tests.kube.estates.written import Written
 
 @pytest.fixture(scope="module")
 def cluster(tmp_path_factory: pytest.TempPathFactory) -> Living:
-    found = living(Written("three-node", {}), tmp_path_factory.mktemp("estate"))
-    found.bootstrap()
-    return found
+    result = living(Written("three-node", {}), tmp_path_factory.mktemp("estate"))
+    result.bootstrap()
+    return result
 
 
 def test_everything_that_is_rendered_comes_to_life(cluster: Living) -> None:
     assert troubles(cluster) == []
     releases = len(cluster.written.objects("HelmRelease"))
-    found = counted(cluster)
-    assert found["helmreleases"] == releases
-    assert found["kustomizations"] > releases
+    result = counted(cluster)
+    assert result["helmreleases"] == releases
+    assert result["kustomizations"] > releases
 
 
 def test_flux_takes_over_what_was_installed_before_it(cluster: Living) -> None:

@@ -45,8 +45,8 @@ class Troubled(KubeAsking):
 
     def let(self, point: str, effect: str, *match: str, **how: Any) -> int:
         """`stockman lab fault POINT EFFECT --match ...`; returns the number of the fault."""
-        wanted = Wanted(point=point, effect=effect, match=match, **how)
-        return self._strike(wanted_fault(wanted, self.world.now))
+        desired = Wanted(point=point, effect=effect, match=match, **how)
+        return self._strike(wanted_fault(desired, self.world.now))
 
     def let_file(self, file: Path) -> None:
         """`stockman lab fault --file FILE`."""
@@ -67,10 +67,10 @@ class Troubled(KubeAsking):
 
     def make(self, path: str, **body: Any) -> Any:
         """A new object, and what comes of it."""
-        status, found = self.ask("POST", path, body)
-        assert status == 201, found
+        status, result = self.ask("POST", path, body)
+        assert status == 201, result
         self.world.settle()
-        return found
+        return result
 
     def patch(self, path: str, change: object) -> Any:
         self.headers = {"content-type": "application/merge-patch+json"}
@@ -79,15 +79,15 @@ class Troubled(KubeAsking):
         assert status == 200, patch
         return patch
 
-    def install(self, chart: str, namespace: str, place: str, **values: Any) -> None:
+    def install(self, chart: str, namespace: str, key: str, **values: Any) -> None:
         """`helm install --create-namespace`, and what comes of it."""
         cluster = self.world.kubernetes.cluster_of(self.machine)
-        found = newest(place)
+        result = newest(key)
         assert cluster is not None
-        assert found is not None
+        assert result is not None
         user = User("admin", ("system:masters",))
         helm = Helm(Writer(cluster.api, "Helm/4.1.0", user), lambda: self.world.now)
-        wish = Wish(chart, namespace, found, values, create_namespace=True)
+        wish = Wish(chart, namespace, result, values, create_namespace=True)
         release = helm.begin_install(wish)
         self.world.settle()
         helm.finish(release)
@@ -102,16 +102,16 @@ class Troubled(KubeAsking):
         }
         pod = {**SPEC, "topologySpreadConstraints": [spread], **spec}
         template = {"metadata": {"labels": LABELS}, "spec": pod}
-        wanted = {"replicas": replicas, "selector": {"matchLabels": LABELS}, "template": template}
-        self.make(DEPLOYMENTS, metadata={"name": "web"}, spec=wanted)
+        desired = {"replicas": replicas, "selector": {"matchLabels": LABELS}, "template": template}
+        self.make(DEPLOYMENTS, metadata={"name": "web"}, spec=desired)
 
     def budget(self, **spec: Any) -> None:
         body = {"selector": {"matchLabels": LABELS}, **spec}
         self.make(BUDGETS, metadata={"name": "web"}, spec=body)
 
     def pods_on(self, name: str) -> list[Any]:
-        found = self.get(PODS)["items"]
-        return [one for one in found if one["spec"].get("nodeName") == name]
+        result = self.get(PODS)["items"]
+        return [item for item in result if item["spec"].get("nodeName") == name]
 
     def evict(self, name: str) -> tuple[int, Any]:
         body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": name}}
@@ -148,8 +148,8 @@ def _ceph_file() -> bytes:
         "mon": {"count": 3},
         "storage": {"useAllNodes": True},
     }
-    place = f"{_ROOK} rook-ceph-cluster"
-    lab.install("rook-ceph-cluster", "rook-ceph", place, cephClusterSpec=spec)
+    key = f"{_ROOK} rook-ceph-cluster"
+    lab.install("rook-ceph-cluster", "rook-ceph", key, cephClusterSpec=spec)
     lab.world.settle()
     return world_file(lab.world.state)
 
@@ -161,5 +161,5 @@ def ceph_lab() -> Troubled:
 
 def ceph(lab: Troubled) -> Any:
     """What the operator says of it."""
-    (found,) = lab.get(CEPHS)["items"]
-    return found["status"]["ceph"]
+    (result,) = lab.get(CEPHS)["items"]
+    return result["status"]["ceph"]

@@ -44,9 +44,9 @@ class About:
     @property
     def content(self) -> Object:
         founds: Object = {
-            name: found
+            name: result
             for name in ("name", "group", "kind", "uid")
-            if (found := getattr(self, name))
+            if (result := getattr(self, name))
         }
         if self.causes:
             founds["causes"] = [cause.content for cause in self.causes]
@@ -72,7 +72,7 @@ class Failure(Exception):
     @property
     def status(self) -> Object:
         """The body of the answer."""
-        made: Object = {
+        result: Object = {
             "kind": "Status",
             "apiVersion": "v1",
             "metadata": dict(self.metadata),
@@ -80,10 +80,10 @@ class Failure(Exception):
             "message": self.message,
         }
         if self.reason:
-            made["reason"] = self.reason
+            result["reason"] = self.reason
         if self.about is not None:
-            made["details"] = self.about.content
-        return made | {"code": self.code}
+            result["details"] = self.about.content
+        return result | {"code": self.code}
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,16 +104,16 @@ class Named:
         return f"{self.kind}.{self.group}" if self.group else self.kind
 
 
-def not_found(what: Named, name: str) -> Failure:
+def not_found(named: Named, name: str) -> Failure:
     """There is no such object."""
-    text = f'{what.resource} "{name}" not found'
-    return Failure(404, "NotFound", text, About(name, what.group, what.plural))
+    text = f'{named.resource} "{name}" not found'
+    return Failure(404, "NotFound", text, About(name, named.group, named.plural))
 
 
-def exists(what: Named, name: str) -> Failure:
+def exists(named: Named, name: str) -> Failure:
     """There is such an object already."""
-    text = f'{what.resource} "{name}" already exists'
-    return Failure(409, "AlreadyExists", text, About(name, what.group, what.plural))
+    text = f'{named.resource} "{name}" already exists'
+    return Failure(409, "AlreadyExists", text, About(name, named.group, named.plural))
 
 
 _MODIFIED = (
@@ -121,26 +121,26 @@ _MODIFIED = (
 )
 
 
-def conflict(what: Named, name: str, why: str = _MODIFIED) -> Failure:
+def conflict(named: Named, name: str, why: str = _MODIFIED) -> Failure:
     """Somebody else was faster."""
-    text = f'Operation cannot be fulfilled on {what.resource} "{name}": {why}'
-    return Failure(409, "Conflict", text, About(name, what.group, what.plural))
+    text = f'Operation cannot be fulfilled on {named.resource} "{name}": {why}'
+    return Failure(409, "Conflict", text, About(name, named.group, named.plural))
 
 
-def forbidden(what: Named, name: str, why: str, causes: Sequence[Cause] = ()) -> Failure:
+def forbidden(named: Named, name: str, why: str, causes: Sequence[Cause] = ()) -> Failure:
     """It is not allowed."""
-    text = f'{what.resource} "{name}" is forbidden: {why}'
+    text = f'{named.resource} "{name}" is forbidden: {why}'
     if not name:
-        text = f"{what.resource} is forbidden: {why}"
-    return Failure(403, "Forbidden", text, About(name, what.group, what.plural, causes=causes))
+        text = f"{named.resource} is forbidden: {why}"
+    return Failure(403, "Forbidden", text, About(name, named.group, named.plural, causes=causes))
 
 
-def invalid(what: Named, name: str, causes: Sequence[Cause]) -> Failure:
+def invalid(named: Named, name: str, causes: Sequence[Cause]) -> Failure:
     """Fields of an object are wrong."""
     texts = list(dict.fromkeys(f"{cause.field}: {cause.message}" for cause in causes))
     told = texts[0] if len(texts) == 1 else f"[{', '.join(texts)}]"
-    text = f'{what.qualified_kind} "{name}" is invalid: {told}'
-    return Failure(422, "Invalid", text, About(name, what.group, what.kind, causes=causes))
+    text = f'{named.qualified_kind} "{name}" is invalid: {told}'
+    return Failure(422, "Invalid", text, About(name, named.group, named.kind, causes=causes))
 
 
 def bad_request(text: str) -> Failure:

@@ -51,7 +51,7 @@ def _condition(content: Object, kind: str, part: str = "status") -> str:
     return ""
 
 
-def _counted(content: Object, total: int, **names: str) -> str:
+def _shortfall(content: Object, total: int, **names: str) -> str:
     """The first number of a status that is less than it shall be."""
     status = part_of(content, "status")
     for word, name in names.items():
@@ -68,18 +68,18 @@ def _deployment(content: Object) -> str:
     status, total = part_of(content, "status"), _replicas(content)
     if "observedGeneration" not in status:
         return "Observed generation doesn't match latest generation"
-    less = _counted(content, total, Updated="updatedReplicas", Available="availableReplicas")
+    less = _shortfall(content, total, Updated="updatedReplicas", Available="availableReplicas")
     surplus = status.get("replicas", 0) - total
     return less or (f"Pending termination: {surplus}" if surplus > 0 else "")
 
 
 def _replica_set(content: Object) -> str:
-    return _counted(content, _replicas(content), Available="availableReplicas")
+    return _shortfall(content, _replicas(content), Available="availableReplicas")
 
 
 def _stateful_set(content: Object) -> str:
     status = part_of(content, "status")
-    less = _counted(content, _replicas(content), Ready="readyReplicas")
+    less = _shortfall(content, _replicas(content), Ready="readyReplicas")
     if not less and status.get("currentRevision") != status.get("updateRevision"):
         return f"Updated: {status.get('updatedReplicas', 0)}/{_replicas(content)}"
     return less
@@ -90,7 +90,7 @@ def _daemon_set(content: Object) -> str:
     if total is None:
         return "Observed generation doesn't match latest generation"
     names = {"Updated": "updatedNumberScheduled", "Available": "numberAvailable"}
-    return _counted(content, total, **names)
+    return _shortfall(content, total, **names)
 
 
 def _by_condition(kind: str, why: str) -> Callable[[Object], str]:

@@ -31,7 +31,7 @@ def container_of(pod: Object, name: str) -> Object:
     only = entries_of(spec, "containers")
     if len(only) == 1:
         return only[0]
-    names = " ".join(str(one["name"]) for one in every)
+    names = " ".join(str(content["name"]) for content in every)
     raise NoLogs(f"a container name must be specified for pod {called}, choose one of: [{names}]")
 
 
@@ -57,7 +57,7 @@ def log_lines(
     begin = _seconds(str(since or ended.get("startedAt")))
     end = _seconds(str(ended["finishedAt"])) if ended else now
     if written is not None and program(str(container.get("image", ""))).acts:
-        return [one for one in written if begin - 1.0 <= one[0] <= end + 1.0]
+        return [item for item in written if begin - 1.0 <= item[0] <= end + 1.0]
     return list(_lines(pod, container, begin, end))
 
 

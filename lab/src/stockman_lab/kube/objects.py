@@ -61,36 +61,36 @@ def part_of(content: Mapping[str, Tree], *names: str) -> Object:
 def entries_of(content: Mapping[str, Tree], *names: str) -> list[Object]:
     """The objects of an inner list; none where it is not there."""
     *way, last = names
-    found = part_of(content, *way).get(last)
-    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
+    result = part_of(content, *way).get(last)
+    return [item for item in result if isinstance(item, dict)] if isinstance(result, list) else []
 
 
 def copied(content: Object) -> Object:
     """Another object with the same content."""
     return {
-        name: one if type(one) in _PLAIN else _copied(one)  # most are, and need no call
+        name: one if type(one) in _PLAIN else _copy(one)  # most are, and need no call
         for name, one in content.items()
     }
 
 
-def _copied(value: Tree) -> Tree:
+def _copy(value: Tree) -> Tree:
     if isinstance(value, dict):
         return copied(value)
     if isinstance(value, list | tuple):
-        return [one if type(one) in _PLAIN else _copied(one) for one in value]
+        return [item if type(item) in _PLAIN else _copy(item) for item in value]
     return value
 
 
 def in_order(content: Object) -> Object:
     """Kind, version and metadata first, as the server writes them."""
-    made = {name: content[name] for name in _HEAD_ORDER if name in content}
-    if isinstance(made.get("metadata"), dict):
-        made["metadata"] = _ordered(made["metadata"])
-    made.update((name, one) for name, one in content.items() if name not in made)
-    return made
+    result = {name: content[name] for name in _HEAD_ORDER if name in content}
+    if isinstance(result.get("metadata"), dict):
+        result["metadata"] = _order_metadata(result["metadata"])
+    result.update((name, one) for name, one in content.items() if name not in result)
+    return result
 
 
-def _ordered(metadata: Object) -> Object:
-    made = {name: metadata[name] for name in _METADATA_ORDER if name in metadata}
-    made.update((name, one) for name, one in metadata.items() if name not in made)
-    return made
+def _order_metadata(metadata: Object) -> Object:
+    result = {name: metadata[name] for name in _METADATA_ORDER if name in metadata}
+    result.update((name, one) for name, one in metadata.items() if name not in result)
+    return result

@@ -46,25 +46,25 @@ def program(image: str) -> Program:
     name = image.partition("@")[0]
     path, _, tag = name.rpartition(":")
     name = name if "/" in tag or not path else path
-    for part, found in _programs().items():
+    for part, result in _programs().items():
         if name.endswith(f"/{part}") or name == part:
-            return found
+            return result
     return _PLAIN
 
 
 def purposes(pod: Object) -> set[str]:
     """What a pod is for."""
-    found = {
+    result = {
         program(entry.get("image", "")).purpose for entry in entries_of(pod, "spec", "containers")
     }
-    return found - {""}
+    return result - {""}
 
 
 def drives(pod: Object, driver: str) -> bool:
     """Whether a pod is the controller of a storage driver."""
     for entry in entries_of(pod, "spec", "containers"):
-        found = program(entry.get("image", "")).driver
-        if found and (driver == found or driver.endswith(f".{found}")):
+        result = program(entry.get("image", "")).driver
+        if result and (driver == result or driver.endswith(f".{result}")):
             return True
     return False
 

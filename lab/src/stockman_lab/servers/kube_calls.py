@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.kube.access.attributes import Attributes
-from stockman_lab.kube.access.front import refusal
+from stockman_lab.kube.api import answers
 from stockman_lab.kube.api.messages import Request, Response
 from stockman_lab.kube.failures import Failure
 from stockman_lab.servers.kube_clusters import KubeClusters, NoCluster
@@ -55,7 +55,7 @@ class KubeCalls:
         try:
             request, asked = front.admitted(request, certificate)
         except Failure as failure:
-            return Answer(refusal(request, failure))
+            return Answer(answers.refused(failure))
         fault = self._land.fault(Point.KUBERNETES, _facts(machine, request, asked))
         if fault is None:
             return self._done(machine, request, asked)
@@ -75,10 +75,10 @@ class KubeCalls:
     ) -> Answer:
         match fault.effect:
             case Effect.FAIL:
-                return Answer(troubled(request, attributes, fault))
+                return Answer(troubled(attributes, fault))
             case Effect.DO_THEN_FAIL:
                 self._done(machine, request, attributes)
-                return Answer(troubled(request, attributes, fault))
+                return Answer(troubled(attributes, fault))
             case Effect.HANG:
                 return Answer()
             case Effect.DO_THEN_CUT:

@@ -6,9 +6,8 @@ from collections.abc import AsyncIterator
 
 from stockman_lab.core.faults import Fault
 from stockman_lab.kube.access.attributes import Attributes
-from stockman_lab.kube.access.front import refusal
 from stockman_lab.kube.api import answers
-from stockman_lab.kube.api.messages import Request, Response
+from stockman_lab.kube.api.messages import Response
 from stockman_lab.kube.failures import About, Failure, expired, internal
 from stockman_lab.kube.store.entries import compact_json
 
@@ -33,14 +32,14 @@ _OVERLOADED = "Too many requests, please try again later."
 _OLD = "The resourceVersion for the provided {} is too old."
 
 
-def troubled(request: Request, attributes: Attributes, fault: Fault) -> Response:
+def troubled(attributes: Attributes, fault: Fault) -> Response:
     """What a server answers that a fault struck."""
     status = fault.status or _BROKEN
     if status == _TOO_MANY and not fault.message:
         return _overload_response(fault)
     if status == _GONE and attributes.verb == "watch":
         return _forgotten(fault)
-    return refusal(request, _failure(status, attributes, fault))
+    return answers.refused(_failure(status, attributes, fault))
 
 
 def _overload_response(fault: Fault) -> Response:

@@ -24,21 +24,21 @@ def account(asking: KubeAsking, name: str = "bot") -> None:
 
 def myself(asking: KubeAsking) -> dict[str, object]:
     path = "/apis/authentication.k8s.io/v1/selfsubjectreviews"
-    status, found = asking.ask(
+    status, result = asking.ask(
         "POST", path, {"kind": "SelfSubjectReview", "apiVersion": "authentication.k8s.io/v1"}
     )
-    assert status == 201, found
-    user: dict[str, object] = found["status"]["userInfo"]
+    assert status == 201, result
+    user: dict[str, object] = result["status"]["userInfo"]
     return user
 
 
 def test_a_certificate_tells_name_and_groups(asking: KubeAsking) -> None:
     asking.become("jane", "dev", "ops")
 
-    found = myself(asking)
+    result = myself(asking)
 
-    assert found["username"] == "jane"
-    assert found["groups"] == ["dev", "ops", "system:authenticated"]
+    assert result["username"] == "jane"
+    assert result["groups"] == ["dev", "ops", "system:authenticated"]
 
 
 def test_a_certificate_whose_time_is_over_in_the_world_is_worth_nothing(
@@ -66,10 +66,10 @@ def test_a_token_is_its_account(asking: KubeAsking) -> None:
     account(asking)
     asking.show(asking.token("default", "bot"))
 
-    found = myself(asking)
+    result = myself(asking)
 
-    assert found["username"] == "system:serviceaccount:default:bot"
-    assert found["groups"] == [
+    assert result["username"] == "system:serviceaccount:default:bot"
+    assert result["groups"] == [
         *("system:serviceaccounts", "system:serviceaccounts:default", "system:authenticated"),
     ]
 
@@ -120,10 +120,10 @@ def test_somebody_else_is_asked_for_only_by_who_may(asking: KubeAsking) -> None:
     assert myself(asking) == {"username": "joe", "groups": ["dev", "system:authenticated"]}
     asking.become("jane")
 
-    status, found = asking.ask("GET", PODS)
+    status, result = asking.ask("GET", PODS)
 
     assert status == 403
-    assert 'User "jane" cannot impersonate' in found["message"]
+    assert 'User "jane" cannot impersonate' in result["message"]
 
 
 def test_a_role_takes_rules_from_others_by_their_labels(asking: KubeAsking) -> None:
@@ -178,19 +178,19 @@ def test_without_a_quorum_a_write_is_refused_after_a_while() -> None:
 def test_a_token_that_cannot_be_is_refused(asking: KubeAsking, spec: dict[str, object]) -> None:
     account(asking)
 
-    status, found = asking.ask("POST", f"{ACCOUNTS}/bot/token", {"spec": spec})
+    status, result = asking.ask("POST", f"{ACCOUNTS}/bot/token", {"spec": spec})
 
     assert status in (400, 422)
-    assert found["status"] == "Failure"
+    assert result["status"] == "Failure"
 
 
 def test_groups_are_not_asked_for_without_somebody(asking: KubeAsking) -> None:
     asking.headers = {"impersonate-group": "x"}
 
-    status, found = asking.ask("GET", PODS)
+    status, result = asking.ask("GET", PODS)
 
     assert status in {400, 500}
-    assert "without impersonating a user" in found["message"]
+    assert "without impersonating a user" in result["message"]
 
 
 def test_nobody_is_impersonated_by_an_empty_header(asking: KubeAsking) -> None:

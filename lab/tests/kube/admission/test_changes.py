@@ -27,32 +27,32 @@ def test_annotations_of_deployments_count_as_changes(server: Served) -> None:
     server.ask("POST", DEPLOYMENTS, workload())
     change = {"metadata": {"annotations": {"a": "b"}}}
 
-    found = server.ask("PATCH", f"{DEPLOYMENTS}/wool", change, MERGE)
+    answer = server.ask("PATCH", f"{DEPLOYMENTS}/wool", change, MERGE)
 
-    assert found["metadata"]["generation"] == 2
+    assert answer["metadata"]["generation"] == 2
 
 
 def test_an_account_has_both_of_its_names(server: Served) -> None:
     server.ask("POST", DEPLOYMENTS, workload())
     change = {"spec": {"template": {"spec": {"serviceAccountName": "bot"}}}}
 
-    found = server.ask("PATCH", f"{DEPLOYMENTS}/wool", change, MERGE)
+    answer = server.ask("PATCH", f"{DEPLOYMENTS}/wool", change, MERGE)
 
-    assert found["spec"]["template"]["spec"]["serviceAccount"] == "bot"
+    assert answer["spec"]["template"]["spec"]["serviceAccount"] == "bot"
 
 
 def test_secrets_of_a_type_have_the_keys_of_that_type(server: Served) -> None:
-    found = server.ask("POST", SECRETS, {"metadata": {"name": "a"}, "type": "kubernetes.io/tls"})
+    answer = server.ask("POST", SECRETS, {"metadata": {"name": "a"}, "type": "kubernetes.io/tls"})
 
-    assert found["message"].endswith(
+    assert answer["message"].endswith(
         "[data[tls.crt]: Required value, data[tls.key]: Required value]"
     )
 
 
 @pytest.mark.parametrize(("grows", "code"), [(True, 200), (False, 403)])
 def test_claims_grow_where_their_class_lets_them(server: Served, grows: bool, code: int) -> None:
-    made = {"metadata": {"name": "a"}, "provisioner": "one", "allowVolumeExpansion": grows}
-    server.ask("POST", CLASSES, made)
+    content = {"metadata": {"name": "a"}, "provisioner": "one", "allowVolumeExpansion": grows}
+    server.ask("POST", CLASSES, content)
     resources = {"requests": {"storage": "1Gi"}}
     spec = {"accessModes": ["ReadWriteOnce"], "storageClassName": "a", "resources": resources}
     server.ask("POST", CLAIMS, {"metadata": {"name": "a"}, "spec": spec})
@@ -68,9 +68,9 @@ def test_fields_that_are_not_there_are_never_applied(server: Served) -> None:
     content = {"apiVersion": "v1", "kind": "ConfigMap", "metadata": {"name": "a"}, "colour": "red"}
     path = f"{MAPS}/a?fieldManager=me&fieldValidation=Ignore"
 
-    found = server.ask("PATCH", path, content, APPLY)
+    answer = server.ask("PATCH", path, content, APPLY)
 
-    assert ".colour: field not declared in schema" in found["message"]
+    assert ".colour: field not declared in schema" in answer["message"]
 
 
 def test_pods_get_the_zone_of_their_node(server: Served) -> None:
@@ -82,5 +82,5 @@ def test_pods_get_the_zone_of_their_node(server: Served) -> None:
 
     server.ask("POST", f"{PODS}/a/binding", {"metadata": {"name": "a"}, "target": target})
 
-    found = server.ask("GET", f"{PODS}/a")["metadata"]["labels"]
-    assert found == {"topology.kubernetes.io/zone": "north"}
+    result = server.ask("GET", f"{PODS}/a")["metadata"]["labels"]
+    assert result == {"topology.kubernetes.io/zone": "north"}

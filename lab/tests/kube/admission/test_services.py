@@ -21,7 +21,7 @@ def test_each_service_has_an_address_of_its_own() -> None:
     cluster_ips = {made(server, f"s{number}")["spec"]["clusterIP"] for number in range(50)}
 
     assert len(cluster_ips) == 50
-    assert all(ip_address(one) in ip_network("10.43.0.0/16") for one in cluster_ips)
+    assert all(ip_address(cluster_ip) in ip_network("10.43.0.0/16") for cluster_ip in cluster_ips)
 
 
 def test_an_address_that_is_taken_or_of_another_network_is_refused() -> None:

@@ -24,8 +24,8 @@ def definition(plural: str, schema: object = None, **names: object) -> dict[str,
         "storage": True,
         "schema": {"openAPIV3Schema": schema or OPEN},
     }
-    told = {"plural": plural, "kind": plural.capitalize(), **names}
-    spec = {"group": "example.org", "scope": "Cluster", "names": told, "versions": [version]}
+    content = {"plural": plural, "kind": plural.capitalize(), **names}
+    spec = {"group": "example.org", "scope": "Cluster", "names": content, "versions": [version]}
     return {"metadata": {"name": f"{plural}.example.org"}, "spec": spec}
 
 
@@ -40,23 +40,23 @@ def test_documents_that_are_too_deep_are_refused(server: Served, levels: int, ki
     method = "POST" if kind in {"application/json", YAML} else "PATCH"
     path = MAPS if method == "POST" else f"{MAPS}/a?fieldManager=m"
 
-    found = server.ask(method, path, nested(levels), kind)
+    answer = server.ask(method, path, nested(levels), kind)
 
-    assert found["code"] == 400
+    assert answer["code"] == 400
     assert server.respond("GET", f"{MAPS}/a").status == 200
 
 
 def test_objects_as_deep_as_the_lab_takes_them_go_all_ways(server: Served) -> None:
     server.ask("POST", DEFINITIONS, definition("deep"))
-    place = "/apis/example.org/v1/deep"
+    key = "/apis/example.org/v1/deep"
     head = b'{"apiVersion":"example.org/v1","kind":"Deep","metadata":{"name":"a"},"spec":'
     body = head + nested(DEEPEST - 1) + b"}"
 
-    assert server.respond("POST", place, body).status == 201
-    assert server.respond("PUT", f"{place}/a", body).status == 422  # it names no version
-    assert server.respond("PATCH", f"{place}/a", body, MERGE).status == 200
-    assert server.respond("PATCH", f"{place}/a?fieldManager=m&force=1", body, APPLY).status == 200
-    assert server.respond("DELETE", f"{place}/a").status == 200
+    assert server.respond("POST", key, body).status == 201
+    assert server.respond("PUT", f"{key}/a", body).status == 422  # it names no version
+    assert server.respond("PATCH", f"{key}/a", body, MERGE).status == 200
+    assert server.respond("PATCH", f"{key}/a?fieldManager=m&force=1", body, APPLY).status == 200
+    assert server.respond("DELETE", f"{key}/a").status == 200
 
 
 def test_what_etcd_does_not_take_is_not_stored(server: Served) -> None:
@@ -66,9 +66,9 @@ def test_what_etcd_does_not_take_is_not_stored(server: Served) -> None:
     ]
     body = {"metadata": {"name": "large", "ownerReferences": owners}}
 
-    found = server.ask("POST", MAPS, body)
+    answer = server.ask("POST", MAPS, body)
 
-    assert (found["code"], found["message"]) == (500, "etcdserver: request is too large")
+    assert (answer["code"], answer["message"]) == (500, "etcdserver: request is too large")
 
 
 def test_options_in_a_body_hide_those_of_the_query(server: Served) -> None:

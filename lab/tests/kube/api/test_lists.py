@@ -12,21 +12,21 @@ from lab.tests.kube.asking import MAPS, Served, served
 
 @pytest.fixture
 def server() -> Served:
-    made = served()
+    result = served()
     for number in range(5):
-        made.made(f"m{number}", a="b")
-    return made
+        result.made(f"m{number}", a="b")
+    return result
 
 
-def names(found: dict[str, list[dict[str, dict[str, str]]]]) -> list[str]:
-    return [one["metadata"]["name"] for one in found["items"]]
+def names(result: dict[str, list[dict[str, dict[str, str]]]]) -> list[str]:
+    return [item["metadata"]["name"] for item in result["items"]]
 
 
 def following(server: Served, token: str, limit: int = 2) -> dict[str, object]:
-    found: dict[str, object] = server.ask(
+    answer: dict[str, object] = server.ask(
         "GET", f"{MAPS}?{urlencode({'limit': limit, 'continue': token})}"
     )
-    return found
+    return answer
 
 
 def test_a_list_comes_in_parts_of_one_moment(server: Served) -> None:
@@ -70,10 +70,10 @@ def test_an_exact_version_shows_what_was(server: Served) -> None:
 
 
 def test_items_of_a_list_do_not_repeat_their_kind(server: Served) -> None:
-    found = server.ask("GET", MAPS)
+    answer = server.ask("GET", MAPS)
 
-    assert found["kind"] == "ConfigMapList"
-    assert "kind" not in found["items"][0]
+    assert answer["kind"] == "ConfigMapList"
+    assert "kind" not in answer["items"][0]
 
 
 def test_a_table_has_rows(server: Served) -> None:

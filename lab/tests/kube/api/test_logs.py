@@ -36,10 +36,10 @@ def changed(cluster: Running, path: str, status: Any) -> None:
 
 
 def test_all_lines_of_a_container_are_told(cluster: Running) -> None:
-    found = lines(cluster)
+    result = lines(cluster)
 
-    assert 'msg="starting"' in found[0]
-    assert len(found) > 5
+    assert 'msg="starting"' in result[0]
+    assert len(result) > 5
 
 
 def test_the_last_lines_are_told(cluster: Running) -> None:
@@ -54,7 +54,7 @@ def test_lines_of_the_last_seconds_are_told(cluster: Running) -> None:
 def test_lines_have_times_for_those_who_want_them(cluster: Running) -> None:
     whole = lines(cluster, "timestamps=true")
 
-    assert [one.partition("Z ")[2] for one in whole] == lines(cluster)
+    assert [item.partition("Z ")[2] for item in whole] == lines(cluster)
 
 
 def test_no_more_bytes_are_told_than_wanted(cluster: Running) -> None:
@@ -90,7 +90,7 @@ def test_new_lines_follow_until_the_container_is_gone(cluster: Running) -> None:
         cluster.api.store.bell.ring()
         return first + await following
 
-    found = asyncio.run(work()).decode().splitlines()
+    result = asyncio.run(work()).decode().splitlines()
 
-    assert found == lines(cluster)[-len(found) :]
-    assert len(found) > 1
+    assert result == lines(cluster)[-len(result) :]
+    assert len(result) > 1

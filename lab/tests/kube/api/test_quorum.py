@@ -25,9 +25,9 @@ def test_without_a_quorum_the_cache_still_answers() -> None:
     server.made("a")
     server.alive.clear()
 
-    found = server.ask("GET", f"{MAPS}?resourceVersion=0")
+    answer = server.ask("GET", f"{MAPS}?resourceVersion=0")
 
-    assert [one["metadata"]["name"] for one in found["items"]] == ["a"]
+    assert [item["metadata"]["name"] for item in answer["items"]] == ["a"]
 
 
 def test_without_any_member_requests_take_too_long() -> None:

@@ -16,33 +16,33 @@ def server() -> Served:
 
 
 def test_an_object_is_created_read_updated_and_deleted(server: Served) -> None:
-    made = server.made("a", x="y")
+    result = server.made("a", x="y")
     assert server.last.status == 201
-    assert server.ask("GET", f"{MAPS}/a") == made
+    assert server.ask("GET", f"{MAPS}/a") == result
 
-    made["data"] = {"x": "z"}
-    assert server.ask("PUT", f"{MAPS}/a", made)["data"] == {"x": "z"}
-    assert server.ask("PUT", f"{MAPS}/a", made)["code"] == 409
+    result["data"] = {"x": "z"}
+    assert server.ask("PUT", f"{MAPS}/a", result)["data"] == {"x": "z"}
+    assert server.ask("PUT", f"{MAPS}/a", result)["code"] == 409
     assert server.ask("DELETE", f"{MAPS}/a")["status"] == "Success"
     assert server.ask("GET", f"{MAPS}/a")["message"] == 'configmaps "a" not found'
 
 
 def test_an_update_that_changes_nothing_is_no_new_version(server: Served) -> None:
-    made = server.made("a", x="y")
+    result = server.made("a", x="y")
     server.now += 60
 
     again = server.ask("PATCH", f"{MAPS}/a", {"data": {"x": "y"}}, MERGE)
 
-    assert again == made
+    assert again == result
 
 
 def test_a_dry_run_changes_nothing(server: Served) -> None:
     before = server.cluster.keyspace.revision
 
-    made = server.ask("POST", f"{MAPS}?dryRun=All", {"metadata": {"name": "dry"}})
+    answer = server.ask("POST", f"{MAPS}?dryRun=All", {"metadata": {"name": "dry"}})
 
-    assert made["metadata"]["uid"]
-    assert "resourceVersion" not in made["metadata"]
+    assert answer["metadata"]["uid"]
+    assert "resourceVersion" not in answer["metadata"]
     assert server.cluster.keyspace.revision == before
 
 
@@ -135,6 +135,6 @@ def test_deleting_a_definition_takes_its_objects_along(server: Served) -> None:
     left = server.ask("GET", sheep)["items"]
     server.ask("PATCH", f"{sheep}/held", {"metadata": {"finalizers": None}}, MERGE)
 
-    assert [one["metadata"]["name"] for one in left] == ["held"]
+    assert [item["metadata"]["name"] for item in left] == ["held"]
     assert server.respond("GET", sheep).status == 404
     assert server.respond("GET", f"{definitions}/sheep.farm.example").status == 404

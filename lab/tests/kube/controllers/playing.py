@@ -89,15 +89,15 @@ class Played:
         return self.server.ask("GET", path)
 
     def items(self, path: str) -> list[Any]:
-        found: list[Any] = self.get(path)["items"]
-        return found
+        result: list[Any] = self.get(path)["items"]
+        return result
 
     def names(self, path: str) -> list[str]:
-        return [one["metadata"]["name"] for one in self.items(path)]
+        return [item["metadata"]["name"] for item in self.items(path)]
 
     def messages(self) -> list[str]:
         """What events say."""
-        return [one["message"] for one in self.items(f"{CORE}/events")]
+        return [item["message"] for item in self.items(f"{CORE}/events")]
 
     # -- what a kubelet would do ---------------------------------------------------------------
 
@@ -111,8 +111,8 @@ class Played:
                     self.server.ask("POST", f"{CORE}/pods/{name}/binding", body)
                 ready = {"type": "Ready", "status": "True"}
                 ready["lastTransitionTime"] = written_time(self.timeline.now)
-                place = f"10.42.0.{number + 10}"
-                self.tell(name, {"phase": "Running", "podIP": place, "conditions": [ready]})
+                key = f"10.42.0.{number + 10}"
+                self.tell(name, {"phase": "Running", "podIP": key, "conditions": [ready]})
         self.run()
 
     def end(self, phase: str) -> None:
@@ -127,9 +127,9 @@ class Played:
 
 
 def played(*others: type[Controller]) -> Played:
-    made = Played(served(), kinds=(*CONTROLLERS, *others))
-    made.run()
-    return made
+    result = Played(served(), kinds=(*CONTROLLERS, *others))
+    result.run()
+    return result
 
 
 def template(**spec: Any) -> dict[str, Any]:

@@ -58,7 +58,7 @@ def test_an_update_replaces_one_pod_at_a_time() -> None:
 
     lab.patch(WOOL, {"spec": {"template": {"metadata": {"labels": {"fold": "north"}}}}})
 
-    labels = [one["metadata"]["labels"].get("fold") for one in lab.items(f"{CORE}/pods")]
+    labels = [item["metadata"]["labels"].get("fold") for item in lab.items(f"{CORE}/pods")]
     assert sorted(labels, key=str) == [None, "north"]
     assert len(lab.items(f"{APPS}/controllerrevisions")) == 2
 

@@ -22,7 +22,7 @@ def change_image(lab: Played, image: str) -> None:
 
 
 def sizes(lab: Played) -> list[int]:
-    return sorted(one["spec"]["replicas"] for one in lab.items(f"{APPS}/replicasets"))
+    return sorted(item["spec"]["replicas"] for item in lab.items(f"{APPS}/replicasets"))
 
 
 def progress(lab: Played) -> str:
@@ -107,7 +107,7 @@ def test_recreating_takes_old_pods_away_first() -> None:
     change_image(lab, "wool:2")
 
     assert sizes(lab) == [0, 2]
-    assert {one["spec"]["containers"][0]["image"] for one in lab.items(f"{CORE}/pods")} == {
+    assert {item["spec"]["containers"][0]["image"] for item in lab.items(f"{CORE}/pods")} == {
         "wool:2"
     }
 

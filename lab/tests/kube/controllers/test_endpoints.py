@@ -12,8 +12,8 @@ SLICES = "/apis/discovery.k8s.io/v1/namespaces/default/endpointslices"
 def serving(**spec: Any) -> Played:
     lab = played()
     lab.ask("POST", "/api/v1/nodes", node("one"))
-    wanted = {"selector": {"app": "wool"}, "ports": [{"port": 80, "targetPort": 8080}], **spec}
-    lab.ask("POST", f"{CORE}/services", {"metadata": {"name": "wool"}, "spec": wanted})
+    desired = {"selector": {"app": "wool"}, "ports": [{"port": 80, "targetPort": 8080}], **spec}
+    lab.ask("POST", f"{CORE}/services", {"metadata": {"name": "wool"}, "spec": desired})
     lab.ask("POST", f"{APPS}/deployments", workload(replicas=2))
     return lab
 
@@ -29,10 +29,10 @@ def test_ready_pods_are_named_with_their_node() -> None:
 
     lab.make_ready("one")
 
-    found = lab.items(SLICES)[0]
-    assert [endpoint["conditions"]["ready"] for endpoint in found["endpoints"]] == [True, True]
-    assert {endpoint["nodeName"] for endpoint in found["endpoints"]} == {"one"}
-    assert found["ports"][0]["port"] == 8080
+    result = lab.items(SLICES)[0]
+    assert [endpoint["conditions"]["ready"] for endpoint in result["endpoints"]] == [True, True]
+    assert {endpoint["nodeName"] for endpoint in result["endpoints"]} == {"one"}
+    assert result["ports"][0]["port"] == 8080
 
 
 def test_both_go_with_their_service() -> None:
@@ -46,8 +46,8 @@ def test_both_go_with_their_service() -> None:
 
 def test_a_service_without_selector_is_left_alone() -> None:
     lab = played()
-    wanted = {"ports": [{"port": 80}]}
+    desired = {"ports": [{"port": 80}]}
 
-    lab.ask("POST", f"{CORE}/services", {"metadata": {"name": "wool"}, "spec": wanted})
+    lab.ask("POST", f"{CORE}/services", {"metadata": {"name": "wool"}, "spec": desired})
 
     assert lab.items(SLICES) == []

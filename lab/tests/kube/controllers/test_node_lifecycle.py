@@ -23,8 +23,8 @@ def silence(lab: Played, *names: str) -> None:
 
 
 def taints(lab: Played, name: str = "one") -> list[tuple[str, str]]:
-    found = lab.get(f"/api/v1/nodes/{name}")["spec"].get("taints", [])
-    return [(one["key"].rpartition("/")[2], one["effect"]) for one in found]
+    taint = lab.get(f"/api/v1/nodes/{name}")["spec"].get("taints", [])
+    return [(item["key"].rpartition("/")[2], item["effect"]) for item in taint]
 
 
 def test_a_ready_node_loses_the_taint_of_new_ones() -> None:
@@ -61,7 +61,7 @@ def test_pods_are_replaced_when_their_patience_ends() -> None:
 
     lab.run(70.0)
 
-    going = [one for one in lab.items(f"{CORE}/pods") if "deletionTimestamp" in one["metadata"]]
+    going = [item for item in lab.items(f"{CORE}/pods") if "deletionTimestamp" in item["metadata"]]
     assert len(going) == 1
     reasons = [condition.get("reason") for condition in going[0]["status"]["conditions"]]
     assert "DeletionByTaintManager" in reasons
@@ -80,7 +80,7 @@ def test_a_node_that_is_back_keeps_its_pods() -> None:
 
     assert taints(lab) == []
     assert [
-        one for one in lab.items(f"{CORE}/pods") if "deletionTimestamp" in one["metadata"]
+        item for item in lab.items(f"{CORE}/pods") if "deletionTimestamp" in item["metadata"]
     ] == []
 
 

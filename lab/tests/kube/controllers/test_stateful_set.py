@@ -23,7 +23,7 @@ def relabel(lab: Played, **more: Any) -> None:
 
 
 def folds(lab: Played) -> list[str]:
-    return [one["metadata"]["labels"].get("fold", "") for one in lab.items(f"{CORE}/pods")]
+    return [item["metadata"]["labels"].get("fold", "") for item in lab.items(f"{CORE}/pods")]
 
 
 def test_pods_come_up_in_order() -> None:

@@ -24,8 +24,8 @@ def volume(name: str, size: str = "1Gi") -> dict[str, Any]:
 
 
 def claim(**spec: Any) -> dict[str, Any]:
-    wanted = {"resources": {"requests": {"storage": "1Gi"}}, **MODES, **spec}
-    return {"metadata": {"name": "wool"}, "spec": wanted}
+    desired = {"resources": {"requests": {"storage": "1Gi"}}, **MODES, **spec}
+    return {"metadata": {"name": "wool"}, "spec": desired}
 
 
 def pod(lab: Played, name: str, where: str) -> None:
@@ -37,8 +37,8 @@ def pod(lab: Played, name: str, where: str) -> None:
 def driver(lab: Played) -> None:
     """The storage driver comes up."""
     image = {"name": "driver", "image": "quay.io/cephcsi/cephcsi:v3.15.0"}
-    made = {"metadata": {"name": "driver"}, "spec": {"containers": [image], "nodeName": "two"}}
-    lab.ask("POST", f"{CORE}/pods", made)
+    content = {"metadata": {"name": "driver"}, "spec": {"containers": [image], "nodeName": "two"}}
+    lab.ask("POST", f"{CORE}/pods", content)
     state = {"name": "driver", "state": {"running": {}}, "image": image["image"], "imageID": ""}
     runs = {**state, "ready": True, "restartCount": 0}
     lab.tell("driver", {"phase": "Running", "containerStatuses": [runs]})
@@ -61,8 +61,10 @@ def unattended() -> Played:
 
 
 def attached(lab: Played) -> dict[str, bool]:
-    found = lab.items(ATTACHMENTS)
-    return {one["spec"]["nodeName"]: one.get("status", {}).get("attached", False) for one in found}
+    result = lab.items(ATTACHMENTS)
+    return {
+        item["spec"]["nodeName"]: item.get("status", {}).get("attached", False) for item in result
+    }
 
 
 def test_a_claim_takes_the_smallest_volume_that_is_large_enough() -> None:

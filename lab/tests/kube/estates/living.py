@@ -61,10 +61,10 @@ class Living:
         self.cluster = cluster
 
     def ask(self, method: str, path: str, body: Any = None, kind: str = "application/json") -> Any:
-        place, _, query = path.partition("?")
+        key, _, query = path.partition("?")
         request = Request(
             method=method,
-            path=place,
+            path=key,
             query=read_query(query),
             headers={"content-type": kind},
             body=b"" if body is None else json.dumps(body).encode(),
@@ -73,17 +73,17 @@ class Living:
         return json.loads(self.cluster.handle(request).body)
 
     def items(self, path: str) -> list[Any]:
-        found: list[Any] = self.ask("GET", path).get("items", [])
-        return found
+        item: list[Any] = self.ask("GET", path).get("items", [])
+        return item
 
     def apply(self, content: Any) -> Any:
         """Apply an object as its owner, by server-side apply."""
         about = content["metadata"]
         kind = _KINDS[content["kind"]].format(about.get("namespace", ""))
         path = f"{kind}/{about['name']}?fieldManager=operator"
-        found = self.ask("PATCH", path, content, "application/apply-patch+yaml")
-        assert found["kind"] != "Status", found
-        return found
+        answer = self.ask("PATCH", path, content, "application/apply-patch+yaml")
+        assert answer["kind"] != "Status", answer
+        return answer
 
     # -- what an operator does ---------------------------------------------------------------------
 
@@ -114,8 +114,8 @@ class Living:
         name = f"install-{release['name']}"
         about = {"name": name, "namespace": SYSTEM}
         values = dump_yaml(release["values"])
-        given = {"values.yaml": values}
-        self.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": about, "data": given})
+        supplied = {"values.yaml": values}
+        self.apply({"apiVersion": "v1", "kind": "ConfigMap", "metadata": about, "data": supplied})
         self.apply(
             {"apiVersion": "batch/v1", "kind": "Job", "metadata": about, "spec": _job(release)}
         )
@@ -149,14 +149,14 @@ class Living:
 
     def revisions(self) -> dict[str, list[tuple[int, str]]]:
         """Revisions and states of all releases of Helm."""
-        found: dict[str, list[tuple[int, str]]] = {}
-        for one in self.items("/api/v1/secrets"):
-            if one.get("type") == "helm.sh/release.v1":
-                text = base64.b64decode(base64.b64decode(one["data"]["release"]))
-                told = json.loads(gzip.decompress(text))
-                name = f"{told['namespace']}/{told['name']}"
-                found.setdefault(name, []).append((told["version"], told["info"]["status"]))
-        return {name: sorted(one) for name, one in found.items()}
+        result: dict[str, list[tuple[int, str]]] = {}
+        for item in self.items("/api/v1/secrets"):
+            if item.get("type") == "helm.sh/release.v1":
+                text = base64.b64decode(base64.b64decode(item["data"]["release"]))
+                content = json.loads(gzip.decompress(text))
+                name = f"{content['namespace']}/{content['name']}"
+                result.setdefault(name, []).append((content["version"], content["info"]["status"]))
+        return {name: sorted(one) for name, one in result.items()}
 
 
 def _job(release: Any) -> Any:
@@ -191,11 +191,11 @@ def _job(release: Any) -> Any:
     return {"backoffLimit": 3, "template": {"spec": pod}}
 
 
-def living(written: Written, place: Path) -> Living:
+def living(written: Written, path: Path) -> Living:
     """The cluster of an estate, bootstrapped without anything in it."""
     preset = written.preset
     network = NETWORKS[preset]
     world = preset_world(PresetOptions(preset, network))
-    world.state.repositories[written.url] = str(written.repository(place))
+    world.state.repositories[written.url] = str(written.repository(path))
     staging = Staging(preset=preset, network=network, network_plugin=False)
     return Living(world, stage_files(world, written.texts, staging), written)

@@ -20,70 +20,70 @@ _UNINITIALIZED = "node.cloudprovider.kubernetes.io/uninitialized"
 _REQUESTED = "reconcile.fluxcd.io/requestedAt"
 
 
-def troubles(found: Living) -> list[str]:
+def troubles(living: Living) -> list[str]:
     """Everything that is not ready, one line each."""
     return [
-        *_of_flux(found),
-        *_of_workloads(found),
-        *_of_pods(found),
-        *_of_nodes(found),
-        *_of_claims(found),
+        *_of_flux(living),
+        *_of_workloads(living),
+        *_of_pods(living),
+        *_of_nodes(living),
+        *_of_claims(living),
     ]
 
 
-def counted(found: Living) -> dict[str, int]:
+def counted(living: Living) -> dict[str, int]:
     """How many objects of Flux there are, and how many pods run."""
-    pods = [one for one in found.items("/api/v1/pods") if one["status"]["phase"] == "Running"]
-    return {name: len(found.items(path)) for name, path in FLUX.items()} | {"pods": len(pods)}
+    pods = [item for item in living.items("/api/v1/pods") if item["status"]["phase"] == "Running"]
+    return {name: len(living.items(path)) for name, path in FLUX.items()} | {"pods": len(pods)}
 
 
-def versions(found: Living) -> dict[str, str]:
+def versions(living: Living) -> dict[str, str]:
     """Versions of all workloads and of what they are configured with."""
-    made = {}
+    result = {}
     for name in (*WORKLOADS, "replicasets"):
-        for one in found.items(f"/apis/apps/v1/{name}"):
-            made[f"{name} {_named(one)}"] = one["metadata"]["resourceVersion"]
+        for item in living.items(f"/apis/apps/v1/{name}"):
+            result[f"{name} {_named(item)}"] = item["metadata"]["resourceVersion"]
     for name in ("services", "configmaps", "secrets", "serviceaccounts", "pods"):
-        for one in found.items(f"/api/v1/{name}"):
-            made[f"{name} {_named(one)}"] = one["metadata"]["resourceVersion"]
-    return made
+        for item in living.items(f"/api/v1/{name}"):
+            result[f"{name} {_named(item)}"] = item["metadata"]["resourceVersion"]
+    return result
 
 
-def look_again(found: Living, word: str) -> None:
+def look_again(living: Living, word: str) -> None:
     """Have all of Flux look at everything once more, as `flux reconcile` does."""
     change = {"metadata": {"annotations": {_REQUESTED: word}}}
     for path in FLUX.values():
         root, _, plural = path.rpartition("/")
-        for one in found.items(path):
-            about = one["metadata"]
-            place = f"{root}/namespaces/{about['namespace']}/{plural}/{about['name']}"
-            found.ask("PATCH", place, change, "application/merge-patch+json")
-    found.world.settle()
+        for item in living.items(path):
+            about = item["metadata"]
+            key = f"{root}/namespaces/{about['namespace']}/{plural}/{about['name']}"
+            living.ask("PATCH", key, change, "application/merge-patch+json")
+    living.world.settle()
 
 
-def answered(found: Living, word: str) -> list[str]:
+def answered(living: Living, word: str) -> list[str]:
     """What has not been looked at since it was asked for."""
     return [
-        f"{name} {_named(one)}"
+        f"{name} {_named(item)}"
         for name, path in FLUX.items()
-        for one in found.items(path)
-        if name != "helmrepositories" and one["status"].get("lastHandledReconcileAt") != word
+        for item in living.items(path)
+        if name != "helmrepositories" and item["status"].get("lastHandledReconcileAt") != word
     ]
 
 
-def _of_flux(found: Living) -> Iterator[str]:
+def _of_flux(living: Living) -> Iterator[str]:
     for name, path in FLUX.items():
-        for one in found.items(path):
-            status, text = _condition(one, "Ready")
-            is_plain = name == "helmrepositories" and one["spec"].get("type") == "oci"
+        for item in living.items(path):
+            status, text = _condition(item, "Ready")
+            is_plain = name == "helmrepositories" and item["spec"].get("type") == "oci"
             if status != "True" and not is_plain:
-                yield f"{name} {_named(one)}: {text or 'says nothing'}"
+                yield f"{name} {_named(item)}: {text or 'says nothing'}"
 
 
-def _of_workloads(found: Living) -> Iterator[str]:
+def _of_workloads(living: Living) -> Iterator[str]:
     for name in WORKLOADS:
-        for one in found.items(f"/apis/apps/v1/{name}"):
-            status = one.get("status", {})
+        for item in living.items(f"/apis/apps/v1/{name}"):
+            status = item.get("status", {})
             if name == "daemonsets":
                 replicas, number_available = (
                     status["desiredNumberScheduled"],
@@ -91,34 +91,34 @@ def _of_workloads(found: Living) -> Iterator[str]:
                 )
             else:
                 replicas, number_available = (
-                    one["spec"]["replicas"],
+                    item["spec"]["replicas"],
                     status.get("availableReplicas", 0),
                 )
             if replicas != number_available:
-                yield f"{name} {_named(one)}: {number_available} of {replicas}"
+                yield f"{name} {_named(item)}: {number_available} of {replicas}"
 
 
-def _of_pods(found: Living) -> Iterator[str]:
-    for one in found.items("/api/v1/pods"):
-        status = one["status"]
+def _of_pods(living: Living) -> Iterator[str]:
+    for item in living.items("/api/v1/pods"):
+        status = item["status"]
         restarts = sum(each["restartCount"] for each in status.get("containerStatuses", ()))
         if status["phase"] not in {"Running", "Succeeded"} or restarts:
-            yield f"pod {_named(one)}: {status['phase']}, {restarts} restarts"
+            yield f"pod {_named(item)}: {status['phase']}, {restarts} restarts"
 
 
-def _of_nodes(found: Living) -> Iterator[str]:
-    for one in found.items("/api/v1/nodes"):
-        status, text = _condition(one, "Ready")
+def _of_nodes(living: Living) -> Iterator[str]:
+    for item in living.items("/api/v1/nodes"):
+        status, text = _condition(item, "Ready")
         if status != "True":
-            yield f"node {one['metadata']['name']}: {text}"
-        if any(each["key"] == _UNINITIALIZED for each in one["spec"].get("taints", ())):
-            yield f"node {one['metadata']['name']} is not initialized"
+            yield f"node {item['metadata']['name']}: {text}"
+        if any(each["key"] == _UNINITIALIZED for each in item["spec"].get("taints", ())):
+            yield f"node {item['metadata']['name']} is not initialized"
 
 
-def _of_claims(found: Living) -> Iterator[str]:
-    for one in found.items("/api/v1/persistentvolumeclaims"):
-        if one["status"]["phase"] != "Bound":
-            yield f"claim {_named(one)}: {one['status']['phase']}"
+def _of_claims(living: Living) -> Iterator[str]:
+    for item in living.items("/api/v1/persistentvolumeclaims"):
+        if item["status"]["phase"] != "Bound":
+            yield f"claim {_named(item)}: {item['status']['phase']}"
 
 
 def _condition(one: Any, kind: str) -> tuple[str, str]:

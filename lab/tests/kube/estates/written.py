@@ -78,20 +78,20 @@ class Written:
             random_bytes=Dice(5).random_bytes, now=datetime(2026, 1, 1, tzinfo=UTC)
         )
         return {
-            one.path: one.text.encode()
-            if isinstance(one.text, str)
-            else encrypt(one.text.reveal().encode(), one.path, _RECIPE, fresh)
-            for one in self.rendered.tree
+            item.path: item.text.encode()
+            if isinstance(item.text, str)
+            else encrypt(item.text.reveal().encode(), item.path, _RECIPE, fresh)
+            for item in self.rendered.tree
         }
 
     def objects(self, kind: str) -> list[Any]:
         """All objects of a kind in the files, in the clear."""
         return [
             content
-            for one in self.rendered.tree
-            if one.path.startswith("kubernetes/") and one.path.endswith(".yaml")
+            for item in self.rendered.tree
+            if item.path.startswith("kubernetes/") and item.path.endswith(".yaml")
             for content in load_all_yaml(
-                one.text if isinstance(one.text, str) else one.text.reveal()
+                item.text if isinstance(item.text, str) else item.text.reveal()
             )
             if isinstance(content, dict) and content.get("kind") == kind
         ]
@@ -112,19 +112,19 @@ class Written:
     def bootstrap_secrets(self) -> list[Any]:
         """The identity that opens secrets, and the key of a private repository."""
         return [
-            load_yaml(one.text.reveal())
-            for one in self.rendered.tree
-            if one.path.startswith("bootstrap/") and isinstance(one.text, Secret)
+            load_yaml(item.text.reveal())
+            for item in self.rendered.tree
+            if item.path.startswith("bootstrap/") and isinstance(item.text, Secret)
         ]
 
     def early_secrets(self) -> list[Any]:
         """What charts read that are installed before Flux: it is there before them."""
         contents = []
         for release in self.releases:
-            place = f"kubernetes/apps/{release['namespace']}/{release['name']}/"
-            for one in self.rendered.tree:
-                if one.path.startswith(place) and isinstance(one.text, Secret):
-                    content = load_yaml(one.text.reveal())
+            key = f"kubernetes/apps/{release['namespace']}/{release['name']}/"
+            for item in self.rendered.tree:
+                if item.path.startswith(key) and isinstance(item.text, Secret):
+                    content = load_yaml(item.text.reveal())
                     content["metadata"].setdefault("namespace", release["namespace"])
                     contents.append(content)
         return contents
@@ -150,16 +150,16 @@ class Written:
             )
         return releases
 
-    def repository(self, place: Path) -> Path:
+    def repository(self, key: Path) -> Path:
         """A bare repository with one commit."""
-        git(place, "init", "--quiet", "--bare", "--initial-branch=main", "home.git")
-        work = place / "work"
+        git(key, "init", "--quiet", "--bare", "--initial-branch=main", "home.git")
+        work = key / "work"
         for path, content in self.files.items():
             file = work / path
             file.parent.mkdir(parents=True, exist_ok=True)
             file.write_bytes(content)
-        git(place, "init", "--quiet", "--initial-branch=main", "work")
+        git(key, "init", "--quiet", "--initial-branch=main", "work")
         git(work, "add", "--all", "--force")
         git(work, *_WHO, "commit", "--quiet", "--message", "Render")
-        git(work, "push", "--quiet", str(place / "home.git"), "main")
-        return place / "home.git"
+        git(work, "push", "--quiet", str(key / "home.git"), "main")
+        return key / "home.git"

@@ -40,21 +40,21 @@ class Fluxed(Installing):
 
     def chart(self, tag: str = "0.2.3", url: str = ECHO, name: str = "echo") -> None:
         """A chart in a registry that is fetched already."""
-        place = f"{SOURCES}/ocirepositories"
+        key = f"{SOURCES}/ocirepositories"
         spec = {"interval": "15m", "url": url, "ref": {"tag": tag}}
-        found = self.ask("GET", f"{place}/{name}")
-        if found["kind"] == "Status":
-            found = self.made(place, self.custom("source.toolkit", "OCIRepository", name, spec))
+        answer = self.ask("GET", f"{key}/{name}")
+        if answer["kind"] == "Status":
+            answer = self.made(key, self.custom("source.toolkit", "OCIRepository", name, spec))
         else:
-            found = self.ask("PATCH", f"{place}/{name}", {"spec": spec})
+            answer = self.ask("PATCH", f"{key}/{name}", {"spec": spec})
         known = charts.known(url, tag)
         digest = known.digest if known is not None else "sha256:0"
         status = {
-            "observedGeneration": found["metadata"]["generation"],
+            "observedGeneration": answer["metadata"]["generation"],
             "artifact": {"revision": f"{tag}@{digest}"},
             "conditions": [],
         }
-        self.ask("PATCH", f"{place}/{name}/status", {"status": status})
+        self.ask("PATCH", f"{key}/{name}/status", {"status": status})
         self.settle()
 
     def custom(self, group: str, kind: str, name: str, spec: Any) -> Any:
@@ -69,8 +69,8 @@ class Fluxed(Installing):
 
     def release(self, name: str = "echo", **spec: Any) -> None:
         """A HelmRelease of a chart from a registry."""
-        given = {"interval": "1h", "chartRef": {"kind": "OCIRepository", "name": "echo"}, **spec}
-        self.made(RELEASES, self.custom("helm.toolkit", "HelmRelease", name, given))
+        supplied = {"interval": "1h", "chartRef": {"kind": "OCIRepository", "name": "echo"}, **spec}
+        self.made(RELEASES, self.custom("helm.toolkit", "HelmRelease", name, supplied))
         self.settle()
 
     def found_release(self, name: str = "echo") -> Any:

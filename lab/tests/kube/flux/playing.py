@@ -130,15 +130,15 @@ class Fluxed(Played):
 
     def told(self) -> list[tuple[str, str]]:
         """Reasons and messages of events in the namespace of Flux."""
-        found = self.items(f"/api/v1/namespaces/{SYSTEM}/events")
-        return [(one["reason"], one["message"]) for one in found]
+        result = self.items(f"/api/v1/namespaces/{SYSTEM}/events")
+        return [(item["reason"], item["message"]) for item in result]
 
 
 def condition(one: Any, kind: str = "Ready") -> tuple[str, str, str]:
     """Status, reason and message of a condition."""
-    for found in one["status"]["conditions"]:
-        if found["type"] == kind:
-            return found["status"], found["reason"], found["message"]
+    for result in one["status"]["conditions"]:
+        if result["type"] == kind:
+            return result["status"], result["reason"], result["message"]
     return "", "", ""
 
 
@@ -147,12 +147,12 @@ def fluxed(root: Path, *, pods: bool = True) -> Fluxed:
     git(root, "init", "--quiet", "--bare", "--initial-branch=main", "bare.git")
     git(root, "init", "--quiet", "--initial-branch=main", "work")
     git(root / "work", "remote", "add", "origin", str(root / "bare.git"))
-    made = Fluxed(served(), root=root, repositories={URL: str(root / "bare.git")})
-    made.ask("POST", "/api/v1/namespaces", {"metadata": {"name": SYSTEM}})
+    result = Fluxed(served(), root=root, repositories={URL: str(root / "bare.git")})
+    result.ask("POST", "/api/v1/namespaces", {"metadata": {"name": SYSTEM}})
     for group, kinds in _KINDS.items():
         for kind in kinds:
             path = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
-            made.server.ask("POST", path, definition(group, kind))
+            result.server.ask("POST", path, definition(group, kind))
     if pods:
-        made.run_pods()
-    return made
+        result.run_pods()
+    return result

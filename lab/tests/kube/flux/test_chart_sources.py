@@ -25,11 +25,11 @@ def made(cluster: Fluxed, plural: str, name: str = "wool", **spec: Any) -> Any:
 
 
 def test_a_chart_in_a_registry_has_a_revision(cluster: Fluxed) -> None:
-    found = made(cluster, "ocirepositories", url=_URL, ref={"tag": "0.2.3"})
-    revision = found["status"]["artifact"]["revision"]
+    result = made(cluster, "ocirepositories", url=_URL, ref={"tag": "0.2.3"})
+    revision = result["status"]["artifact"]["revision"]
     assert revision.startswith("0.2.3@sha256:")
     message = f"stored artifact for revision '{revision}'"
-    assert condition(found) == ("True", "Succeeded", message)
+    assert condition(result) == ("True", "Succeeded", message)
 
 
 @pytest.mark.parametrize(
@@ -49,20 +49,20 @@ def test_a_chart_in_a_registry_has_a_revision(cluster: Fluxed) -> None:
 def test_what_there_is_not_is_told(
     plural: str, spec: dict[str, Any], reason: str, cluster: Fluxed
 ) -> None:
-    found = made(cluster, plural, **spec)
-    assert condition(found)[:2] == ("False", reason)
+    result = made(cluster, plural, **spec)
+    assert condition(result)[:2] == ("False", reason)
 
 
 def test_nothing_is_said_of_a_repository_that_is_a_registry(cluster: Fluxed) -> None:
-    found = made(cluster, "helmrepositories", url="oci://registry.test/charts", type="oci")
-    assert not found.get("status", {}).get("conditions")
+    result = made(cluster, "helmrepositories", url="oci://registry.test/charts", type="oci")
+    assert not result.get("status", {}).get("conditions")
 
 
 def test_a_chart_is_pulled_from_its_repository(cluster: Fluxed) -> None:
     index = made(cluster, "helmrepositories", url=_INDEX)
     assert index["status"]["artifact"]["revision"].startswith("sha256:")
     source = {"kind": "HelmRepository", "name": "wool"}
-    found = made(cluster, "helmcharts", chart="rook-ceph", sourceRef=source)
-    version = found["status"]["artifact"]["revision"]
+    result = made(cluster, "helmcharts", chart="rook-ceph", sourceRef=source)
+    version = result["status"]["artifact"]["revision"]
     message = f"pulled 'rook-ceph' chart with version '{version}'"
-    assert condition(found) == ("True", "Succeeded", message)
+    assert condition(result) == ("True", "Succeeded", message)

@@ -35,10 +35,10 @@ def sealed(plain: bytes, name: str) -> str:
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Fluxed:
-    made = fluxed(tmp_path)
-    made.commit({"s.yaml": sealed(_SECRET, "s.yaml")})
-    made.source()
-    return made
+    result = fluxed(tmp_path)
+    result.commit({"s.yaml": sealed(_SECRET, "s.yaml")})
+    result.source()
+    return result
 
 
 def give_keys(cluster: Fluxed, key: str) -> None:

@@ -24,10 +24,10 @@ _WIDGETS = "/apis/example.org/v1/namespaces/default/widgets"
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Fluxed:
-    made = fluxed(tmp_path)
-    made.commit({"d.yaml": _DEPLOYMENT})
-    made.source()
-    return made
+    result = fluxed(tmp_path)
+    result.commit({"d.yaml": _DEPLOYMENT})
+    result.source()
+    return result
 
 
 def test_it_is_ready_when_its_pods_are(cluster: Fluxed) -> None:
@@ -47,13 +47,13 @@ def test_it_is_ready_when_its_pods_are(cluster: Fluxed) -> None:
 def test_it_fails_when_time_is_over(cluster: Fluxed) -> None:
     cluster.app(wait=True, timeout="1m", retryInterval="10m")
     cluster.run(70)
-    found = cluster.shown()
+    result = cluster.shown()
     why = "timeout waiting for: [Deployment/default/shed status: 'InProgress']"
-    assert condition(found)[:2] == ("False", "HealthCheckFailed")
-    assert condition(found)[2].startswith("health check failed after 1m0.")
-    assert condition(found)[2].endswith(f"s: {why}")
-    assert condition(found, "Healthy") == ("False", "HealthCheckFailed", why)
-    assert condition(found, "Reconciling")[1] == "ProgressingWithRetry"
+    assert condition(result)[:2] == ("False", "HealthCheckFailed")
+    assert condition(result)[2].startswith("health check failed after 1m0.")
+    assert condition(result)[2].endswith(f"s: {why}")
+    assert condition(result, "Healthy") == ("False", "HealthCheckFailed", why)
+    assert condition(result, "Reconciling")[1] == "ProgressingWithRetry"
     cluster.make_ready()
     cluster.run(620)
     assert condition(cluster.shown())[0] == "True"

@@ -75,8 +75,8 @@ def test_other_values_are_an_upgrade_and_the_same_ones_are_nothing(flux: Fluxed)
 
 def test_values_of_others_lie_under_those_of_the_release(flux: Fluxed) -> None:
     flux.chart()
-    told = {"kind": "ConfigMap", "name": "more"}
-    flux.release(values={"replicaCount": 3}, valuesFrom=[told])
+    content = {"kind": "ConfigMap", "name": "more"}
+    flux.release(values={"replicaCount": 3}, valuesFrom=[content])
     text = (
         "could not resolve ConfigMap chart values reference 'default/more' with key 'values.yaml'"
     )
@@ -171,13 +171,13 @@ def test_a_failed_upgrade_is_rolled_back(flux: Fluxed) -> None:
 
 
 def test_nothing_happens_while_the_controller_does_not_run(flux: Fluxed) -> None:
-    place = "/apis/apps/v1/namespaces/flux-system/deployments/helm-controller"
-    flux.ask("PATCH", place, {"spec": {"replicas": 0}})
+    key = "/apis/apps/v1/namespaces/flux-system/deployments/helm-controller"
+    flux.ask("PATCH", key, {"spec": {"replicas": 0}})
     flux.settle()
     flux.chart()
     flux.release()
     assert flux.said() == ("", "", "")
-    flux.ask("PATCH", place, {"spec": {"replicas": 1}})
+    flux.ask("PATCH", key, {"spec": {"replicas": 1}})
     flux.settle()
     assert flux.said()[:2] == ("True", "InstallSucceeded")
 
@@ -192,15 +192,15 @@ def test_a_chart_of_a_repository_is_asked_for(flux: Fluxed) -> None:
     flux.made(f"{SOURCES}/helmrepositories", body)
     flux.settle()
     assert flux.said(name="rook")[1] == "SourceNotReady"
-    place = f"{SOURCES}/helmcharts/default-rook"
-    asked = flux.ask("GET", place)["spec"]
-    assert (asked["chart"], asked["version"], asked["sourceRef"]) == (
+    key = f"{SOURCES}/helmcharts/default-rook"
+    requested = flux.ask("GET", key)["spec"]
+    assert (requested["chart"], requested["version"], requested["sourceRef"]) == (
         "rook-ceph",
         "v1.20.6",
         source,
     )
     status = {"observedGeneration": 1, "artifact": {"revision": "v1.20.6"}}
-    flux.ask("PATCH", f"{place}/status", {"status": status})
+    flux.ask("PATCH", f"{key}/status", {"status": status})
     flux.settle()
     text = "Helm install succeeded for release default/rook.v1 with chart rook-ceph@v1.20.6"
     assert flux.said(name="rook") == ("True", "InstallSucceeded", text)

@@ -32,9 +32,9 @@ def seen(flux: Installing, path: str) -> None:
 
 def test_an_instance_brings_controllers_and_definitions() -> None:
     flux = Fluxed("n1")
-    found = instance(flux)
-    assert condition(found, "Ready")[:2] == ("True", "ReconciliationSucceeded")
-    assert found["status"]["lastAppliedRevision"].startswith("v2.9.4@sha256:")
+    result = instance(flux)
+    assert condition(result, "Ready")[:2] == ("True", "ReconciliationSucceeded")
+    assert result["status"]["lastAppliedRevision"].startswith("v2.9.4@sha256:")
     names = flux.named(f"/apis/apps/v1{SPACE}/deployments")
     assert names == [
         "flux-operator",
@@ -91,12 +91,12 @@ def test_an_instance_that_is_held_is_left_alone() -> None:
     parts = {"components": ["source-controller", "helm-controller"]}
     flux.ask("PATCH", f"{INSTANCES}/flux", {"spec": parts})
     flux.settle()
-    place = f"/apis/apps/v1{SPACE}/deployments"
-    assert "kustomize-controller" in flux.named(place)
+    key = f"/apis/apps/v1{SPACE}/deployments"
+    assert "kustomize-controller" in flux.named(key)
     marks = {"fluxcd.controlplane.io/reconcile": "enabled"}
     flux.ask("PATCH", f"{INSTANCES}/flux", {"metadata": {"annotations": marks}})
     flux.settle()
-    assert flux.named(place) == ["flux-operator", "helm-controller", "source-controller"]
+    assert flux.named(key) == ["flux-operator", "helm-controller", "source-controller"]
 
 
 def test_a_version_that_there_is_not_stalls() -> None:

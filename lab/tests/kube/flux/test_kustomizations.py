@@ -33,10 +33,10 @@ def text(name: str, kind: str = "ConfigMap", more: str = "", metadata: str = "")
 
 @pytest.fixture
 def cluster(tmp_path: Path) -> Fluxed:
-    made = fluxed(tmp_path)
-    made.commit({"a.yaml": text("a", more="data: {x: y1}\n"), "b.yaml": text("b")})
-    made.source()
-    return made
+    result = fluxed(tmp_path)
+    result.commit({"a.yaml": text("a", more="data: {x: y1}\n"), "b.yaml": text("b")})
+    result.source()
+    return result
 
 
 def changed(cluster: Fluxed, files: dict[str, str | None]) -> str:
@@ -49,11 +49,11 @@ def changed(cluster: Fluxed, files: dict[str, str | None]) -> str:
 def test_objects_of_the_repository_are_applied(cluster: Fluxed) -> None:
     revision = cluster.get(f"{GITS}/home")["status"]["artifact"]["revision"]
     app = cluster.app()
-    made = cluster.get(f"{MAPS}/a")
-    assert made["data"] == {"x": "y1"}
-    assert made["metadata"]["labels"] == _OWNER
-    assert made["metadata"]["managedFields"][0]["manager"] == "kustomize-controller"
-    assert made["metadata"]["managedFields"][0]["operation"] == "Apply"
+    content = cluster.get(f"{MAPS}/a")
+    assert content["data"] == {"x": "y1"}
+    assert content["metadata"]["labels"] == _OWNER
+    assert content["metadata"]["managedFields"][0]["manager"] == "kustomize-controller"
+    assert content["metadata"]["managedFields"][0]["operation"] == "Apply"
     status = app["status"]
     assert condition(app) == ("True", "ReconciliationSucceeded", f"Applied revision: {revision}")
     assert status["lastAppliedRevision"] == status["lastAttemptedRevision"] == revision
@@ -249,11 +249,11 @@ def test_namespaces_and_definitions_are_there_before_their_objects(cluster: Flux
 
 def test_variables_are_filled_in_from_maps_secrets_and_the_spec(cluster: Fluxed) -> None:
     changed(cluster, {"a.yaml": text("a", more="data: {x: '${A}-${B}-${C}-${D:=d}'}\n")})
-    place = f"/api/v1/namespaces/{SYSTEM}"
+    key = f"/api/v1/namespaces/{SYSTEM}"
     body: dict[str, Any] = {"metadata": {"name": "words"}, "data": {"A": "1", "B": "1", "C": "1"}}
-    cluster.ask("POST", f"{place}/configmaps", body)
+    cluster.ask("POST", f"{key}/configmaps", body)
     secret = {"metadata": {"name": "secrets"}, "stringData": {"B": "2\n", "C": "2"}}
-    cluster.ask("POST", f"{place}/secrets", secret)
+    cluster.ask("POST", f"{key}/secrets", secret)
     sources = [
         {"kind": "ConfigMap", "name": "words"},
         {"kind": "Secret", "name": "secrets"},
@@ -341,6 +341,6 @@ def test_what_cannot_be_changed_is_made_anew_only_by_force(cluster: Fluxed) -> N
     changed(cluster, {"a.yaml": text("a", more=fixed.replace("y1", "y2"))})
     assert "dry-run failed (Invalid)" in condition(cluster.shown())[2]
     cluster.patch(f"{APPS}/app", {"spec": {"force": True}})
-    made = cluster.get(f"{MAPS}/a")
-    assert made["data"] == {"x": "y2"}
-    assert made["metadata"]["uid"] != uid
+    content = cluster.get(f"{MAPS}/a")
+    assert content["data"] == {"x": "y2"}
+    assert content["metadata"]["uid"] != uid

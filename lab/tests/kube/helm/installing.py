@@ -28,14 +28,14 @@ class Installing(Running):
     """What else is said where it is prepared."""
 
     def __init__(self, *names: str, flux: tuple[type[Controller], ...] = ()) -> None:
-        wanted = (type(self), names, self.values)
-        if wanted in _MADE and not flux:
-            self._go_on(_MADE[wanted], CONTROLLERS)
+        desired = (type(self), names, self.values)
+        if desired in _MADE and not flux:
+            self._go_on(_MADE[desired], CONTROLLERS)
             return
         super().__init__(*(names or ("n1",)), more=(*CONTROLLERS, *flux))
         self._prepare()
         if not flux:
-            _MADE[wanted] = self.kept()
+            _MADE[desired] = self.kept()
 
     def _prepare(self) -> None:
         self.settle()
@@ -69,9 +69,9 @@ class Installing(Running):
 
     def made(self, path: str, body: Any) -> Any:
         """What is created."""
-        found = self.ask("POST", path, body)
-        assert found["kind"] != "Status", found
-        return found
+        answer = self.ask("POST", path, body)
+        assert answer["kind"] != "Status", answer
+        return answer
 
     def job(self, *arguments: str, name: str = "one", account: str = "helm", **pod: Any) -> None:
         """A job that runs a command, to its end."""
@@ -98,12 +98,12 @@ class Installing(Running):
 
     def releases(self, namespace: str = "default") -> list[Any]:
         """All releases of a namespace, as Helm reads them."""
-        found = self.ask("GET", f"/api/v1/namespaces/{namespace}/secrets")["items"]
+        result = self.ask("GET", f"/api/v1/namespaces/{namespace}/secrets")["items"]
         return [
-            json.loads(gzip.decompress(base64.b64decode(base64.b64decode(one["data"]["release"]))))
-            for one in found
-            if one["type"] == "helm.sh/release.v1"
+            json.loads(gzip.decompress(base64.b64decode(base64.b64decode(item["data"]["release"]))))
+            for item in result
+            if item["type"] == "helm.sh/release.v1"
         ]
 
     def named(self, path: str) -> list[str]:
-        return [one["metadata"]["name"] for one in self.ask("GET", path)["items"]]
+        return [item["metadata"]["name"] for item in self.ask("GET", path)["items"]]

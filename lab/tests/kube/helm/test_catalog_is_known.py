@@ -27,14 +27,17 @@ def _releases(
     preset: str, more: Mapping[str, object], dialect: Dialect
 ) -> dict[str, tuple[Chart | None, dict[str, Any]]]:
     """Charts and values by the names of releases."""
-    found = rendered(more, preset=preset, dialect=dialect)
-    registries = {one["metadata"]["name"]: one["spec"] for one in objects(found, "OCIRepository")}
+    result = rendered(more, preset=preset, dialect=dialect)
+    registries = {
+        content["metadata"]["name"]: content["spec"] for content in objects(result, "OCIRepository")
+    }
     repositories = {
-        one["metadata"]["name"]: one["spec"]["url"] for one in objects(found, "HelmRepository")
+        content["metadata"]["name"]: content["spec"]["url"]
+        for content in objects(result, "HelmRepository")
     }
     releases: dict[str, tuple[Chart | None, dict[str, Any]]] = {}
-    for one in objects(found, "HelmRelease"):
-        spec = one["spec"]
+    for content in objects(result, "HelmRelease"):
+        spec = content["spec"]
         if "chartRef" in spec:
             registry = registries[spec["chartRef"]["name"]]
             chart = charts.known(registry["url"], registry["ref"]["tag"])
@@ -42,7 +45,7 @@ def _releases(
             registry = spec["chart"]["spec"]
             url = repositories[registry["sourceRef"]["name"]]
             chart = charts.known_in(url, registry["chart"], registry["version"])
-        releases[one["metadata"]["name"]] = (chart, spec.get("values") or {})
+        releases[content["metadata"]["name"]] = (chart, spec.get("values") or {})
     return releases
 
 
@@ -59,12 +62,12 @@ def test_components_that_talk_to_proxmox_read_their_secret() -> None:
     founds: dict[str, list[str]] = {}
     for name, (chart, values) in _releases("fifteen-node", EVERYTHING, "classic").items():
         assert chart is not None
-        for one in render(chart, name, "here", values).objects:
-            if one["kind"] in ("Deployment", "DaemonSet"):
-                pod = one["spec"]["template"]["spec"]
+        for content in render(chart, name, "here", values).objects:
+            if content["kind"] in ("Deployment", "DaemonSet"):
+                pod = content["spec"]["template"]["spec"]
                 secrets = [each.get("secret", {}) for each in pod.get("volumes") or ()]
                 secret_names = [each["secretName"] for each in secrets if each]
-                founds[one["metadata"]["name"]] = secret_names
+                founds[content["metadata"]["name"]] = secret_names
 
     assert founds["proxmox-cloud-controller-manager"] == ["proxmox-ccm-config"]
     assert founds["proxmox-csi-plugin-controller"] == ["proxmox-csi-config"]
@@ -77,36 +80,36 @@ def _pod(content: Mapping[str, Any]) -> Mapping[str, Any]:
     spec = content.get("spec") or {}
     spec = spec.get("jobTemplate", {}).get("spec", spec)
     template = spec.get("template") if isinstance(spec, Mapping) else None
-    found = template.get("spec") if isinstance(template, Mapping) else None
-    return found if isinstance(found, Mapping) and "containers" in found else {}
+    result = template.get("spec") if isinstance(template, Mapping) else None
+    return result if isinstance(result, Mapping) and "containers" in result else {}
 
 
 def test_pods_mount_what_they_are_given() -> None:
-    given: dict[str, list[str]] = {}
+    supplied: dict[str, list[str]] = {}
     left: list[str] = []
     for name, (chart, values) in _releases("fifteen-node", EVERYTHING, "classic").items():
         assert chart is not None
-        for one in render(chart, name, "here", values).objects:
-            pod = _pod(one)
+        for content in render(chart, name, "here", values).objects:
+            pod = _pod(content)
             mounted = {
                 each["name"]
                 for container in (*pod.get("containers", ()), *pod.get("initContainers", ()))
                 for each in container.get("volumeMounts") or ()
             }
             volumes = [each["name"] for each in pod.get("volumes") or ()]
-            given[f"{one['kind']}/{one['metadata']['name']}"] = volumes
+            supplied[f"{content['kind']}/{content['metadata']['name']}"] = volumes
             left += [f"{name}: {each}" for each in volumes if each not in mounted]
 
-    assert given["CronJob/talos-backup"] == ["talos-secrets"]
+    assert supplied["CronJob/talos-backup"] == ["talos-secrets"]
     assert left == []
 
 
 def test_charts_bring_the_workloads_that_readiness_is_judged_by() -> None:
-    made = set()
+    result = set()
     for name, (chart, values) in _releases("fifteen-node", EVERYTHING, "classic").items():
         assert chart is not None
-        for one in render(chart, name, "here", values).objects:
-            made.add(f"{one['kind']}/{one['metadata']['name']}")
+        for content in render(chart, name, "here", values).objects:
+            result.add(f"{content['kind']}/{content['metadata']['name']}")
     assert {
         "DaemonSet/cilium",
         "Deployment/cilium-operator",
@@ -136,4 +139,4 @@ def test_charts_bring_the_workloads_that_readiness_is_judged_by() -> None:
         "ServiceAccount/talos-backup-secrets",
         "DaemonSet/nvidia-device-plugin",
         "StorageClass/proxmox",
-    } - made == set()
+    } - result == set()

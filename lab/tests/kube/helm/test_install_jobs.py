@@ -31,10 +31,10 @@ def test_a_release_is_installed_and_written_down(cluster: Installing) -> None:
     assert (release["version"], release["info"]["status"]) == (1, "deployed")
     assert release["config"] == {"replicaCount": 2}
     assert release["chart"]["metadata"]["version"] == "0.2.3"
-    found = cluster.ask("GET", f"{DEPLOYMENTS}/echo")
-    assert found["status"]["readyReplicas"] == 2
-    assert found["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "Helm"
-    assert found["metadata"]["annotations"]["meta.helm.sh/release-name"] == "echo"
+    answer = cluster.ask("GET", f"{DEPLOYMENTS}/echo")
+    assert answer["status"]["readyReplicas"] == 2
+    assert answer["metadata"]["labels"]["app.kubernetes.io/managed-by"] == "Helm"
+    assert answer["metadata"]["annotations"]["meta.helm.sh/release-name"] == "echo"
     secret = cluster.ask("GET", "/api/v1/namespaces/default/secrets/sh.helm.release.v1.echo.v1")
     labels = secret["metadata"]["labels"]
     assert (labels["owner"], labels["status"], labels["version"]) == ("helm", "deployed", "1")
@@ -43,9 +43,9 @@ def test_a_release_is_installed_and_written_down(cluster: Installing) -> None:
 def test_the_log_of_the_pod_is_what_helm_said(cluster: Installing) -> None:
     cluster.job(*ECHO_OF)
     pod = next(
-        one
-        for one in cluster.ask("GET", "/api/v1/namespaces/install/pods")["items"]
-        if one["metadata"]["name"].startswith("one-")
+        item
+        for item in cluster.ask("GET", "/api/v1/namespaces/install/pods")["items"]
+        if item["metadata"]["name"].startswith("one-")
     )
     name = pod["metadata"]["name"]
     text = cluster.text(f"/api/v1/namespaces/install/pods/{name}/log")
@@ -169,7 +169,7 @@ def test_a_fault_lets_an_install_take_longer_or_for_ever(cluster: Installing) ->
 
 
 def test_an_operator_brings_its_definitions_once_it_runs(cluster: Installing) -> None:
-    place = "oci://quay.io/cilium/charts/cilium"
-    cluster.job("upgrade", "-i", "cilium", place, "--version", "1.20.1", "-n", "kube-system")
-    found = cluster.named("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
-    assert "ciliumloadbalancerippools.cilium.io" in found
+    key = "oci://quay.io/cilium/charts/cilium"
+    cluster.job("upgrade", "-i", "cilium", key, "--version", "1.20.1", "-n", "kube-system")
+    result = cluster.named("/apis/apiextensions.k8s.io/v1/customresourcedefinitions")
+    assert "ciliumloadbalancerippools.cilium.io" in result

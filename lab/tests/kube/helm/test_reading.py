@@ -45,11 +45,11 @@ def test_a_release_is_read_as_it_was_written() -> None:
 
 
 def test_charts_are_known_by_their_places_and_versions() -> None:
-    place = "oci://quay.io/jetstack/charts/cert-manager"
-    known = charts.known(place, "v1.21.1")
+    key = "oci://quay.io/jetstack/charts/cert-manager"
+    known = charts.known(key, "v1.21.1")
     assert known is not None
     assert known.app_version == "v1.21.1"
-    assert charts.known(place, "1.21.1") is None
-    assert charts.known(place, "v2.0.0") is None
-    assert charts.known(f"{place}s", "v1.21.1") is None
+    assert charts.known(key, "1.21.1") is None
+    assert charts.known(key, "v2.0.0") is None
+    assert charts.known(f"{key}s", "v1.21.1") is None
     assert charts.known_in("https://charts.jetstack.io", "cert-manager") == known

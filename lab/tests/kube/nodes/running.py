@@ -56,7 +56,7 @@ class PlainHost:
         return f"10.42.0.{self.name.removeprefix('n')}"
 
     def description(self) -> Description:
-        given = {
+        supplied = {
             "labels": {"kubernetes.io/hostname": self.name},
             "addresses": (("InternalIP", self.address), ("Hostname", self.name)),
             "capacity": ROOM,
@@ -64,7 +64,7 @@ class PlainHost:
             "info": {"kubeletVersion": "v1.36.3"},
             "pod_subnets": ("10.244.0.0/16",),
         }
-        return Description(**{**given, **self.told})
+        return Description(**{**supplied, **self.told})
 
     def in_proxmox(self, configuration: str) -> CloudWord | None:
         return self.cloud if configuration else None
@@ -207,8 +207,8 @@ class Running:
 
     def pod(self, name: str = "one", **spec: Any) -> Any:
         """A new pod."""
-        given = {"containers": [{"name": "main", "image": "example/program:1"}], **spec}
-        pod = self.ask("POST", PODS, {"metadata": {"name": name}, "spec": given})
+        supplied = {"containers": [{"name": "main", "image": "example/program:1"}], **spec}
+        pod = self.ask("POST", PODS, {"metadata": {"name": name}, "spec": supplied})
         assert pod["kind"] == "Pod", pod
         return pod
 
@@ -221,15 +221,15 @@ class Running:
     def events(self, name: str) -> list[tuple[str, str]]:
         items = self.ask("GET", "/api/v1/namespaces/default/events")["items"]
         return [
-            (one["reason"], one["message"])
-            for one in items
-            if one["involvedObject"]["name"] == name
+            (item["reason"], item["message"])
+            for item in items
+            if item["involvedObject"]["name"] == name
         ]
 
 
 def condition(content: Any, name: str) -> Any:
     """One condition of an object."""
-    return next(one for one in content["status"]["conditions"] if one["type"] == name)
+    return next(item for item in content["status"]["conditions"] if item["type"] == name)
 
 
 def up(*names: str) -> Running:

@@ -94,6 +94,6 @@ def test_a_pod_that_wants_a_card_gets_one_and_the_next_waits() -> None:
         spec = {"containers": [container], "tolerations": [{"operator": "Exists"}]}
         ask(cluster, "POST", pods, {"metadata": {"name": name}, "spec": spec})
     world.settle()
-    found = {one["metadata"]["name"]: one for one in ask(cluster, "GET", pods)["items"]}
-    assert found["one"]["status"]["phase"] == "Running"
-    assert found["two"]["status"]["phase"] == "Pending"
+    result = {item["metadata"]["name"]: item for item in ask(cluster, "GET", pods)["items"]}
+    assert result["one"]["status"]["phase"] == "Running"
+    assert result["two"]["status"]["phase"] == "Pending"

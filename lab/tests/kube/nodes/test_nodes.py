@@ -143,14 +143,14 @@ def test_static_pods_are_mirrored_and_come_back_when_deleted() -> None:
     cluster.look("n1")
     cluster.settle()
     path = "/api/v1/namespaces/kube-system/pods/api-n1"
-    found = cluster.ask("GET", path)
-    assert found["metadata"]["annotations"]["kubernetes.io/config.source"] == "http"
-    assert found["metadata"]["ownerReferences"][0]["kind"] == "Node"
-    assert found["status"]["phase"] == "Running"
+    answer = cluster.ask("GET", path)
+    assert answer["metadata"]["annotations"]["kubernetes.io/config.source"] == "http"
+    assert answer["metadata"]["ownerReferences"][0]["kind"] == "Node"
+    assert answer["status"]["phase"] == "Running"
     cluster.ask("DELETE", path)
     cluster.look("n1")
     cluster.settle()
-    assert cluster.ask("GET", path)["metadata"]["uid"] != found["metadata"]["uid"]
+    assert cluster.ask("GET", path)["metadata"]["uid"] != answer["metadata"]["uid"]
 
 
 def test_a_kubelet_without_news_writes_nothing() -> None:

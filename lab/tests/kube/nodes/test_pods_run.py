@@ -13,11 +13,11 @@ def test_a_pod_is_placed_and_becomes_ready() -> None:
     cluster = up()
     cluster.pod()
     cluster.settle()
-    found = cluster.found()
-    assert found["spec"]["nodeName"] == "n1"
-    assert found["status"]["phase"] == "Running"
-    assert condition(found, "Ready")["status"] == "True"
-    assert found["status"]["podIP"] == "10.244.0.2"
+    content = cluster.found()
+    assert content["spec"]["nodeName"] == "n1"
+    assert content["status"]["phase"] == "Running"
+    assert condition(content, "Ready")["status"] == "True"
+    assert content["status"]["podIP"] == "10.244.0.2"
     reasons = [reason for reason, _ in cluster.events("one")]
     assert reasons == ["Scheduled", "Pulling", "Pulled", "Created", "Started"]
 
@@ -66,9 +66,9 @@ def test_a_pod_that_ends_has_succeeded() -> None:
     cluster = up("n1")
     cluster.pod(restartPolicy="Never")
     cluster.settle()
-    found = cluster.found()
-    assert found["status"]["phase"] == "Succeeded"
-    assert condition(found, "Ready")["reason"] == "PodCompleted"
+    content = cluster.found()
+    assert content["status"]["phase"] == "Succeeded"
+    assert condition(content, "Ready")["reason"] == "PodCompleted"
 
 
 def test_a_program_that_fails_makes_its_pod_fail() -> None:
@@ -76,9 +76,9 @@ def test_a_program_that_fails_makes_its_pod_fail() -> None:
     cluster.hosts.by_name["n1"].faults["run"] = Effect.FAIL
     cluster.pod(restartPolicy="Never")
     cluster.settle()
-    found = cluster.found()
-    assert found["status"]["phase"] == "Failed"
-    ended = found["status"]["containerStatuses"][0]["state"]["terminated"]
+    content = cluster.found()
+    assert content["status"]["phase"] == "Failed"
+    ended = content["status"]["containerStatuses"][0]["state"]["terminated"]
     assert (ended["exitCode"], ended["reason"]) == (1, "Error")
 
 

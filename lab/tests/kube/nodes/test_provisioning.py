@@ -27,73 +27,73 @@ def cluster() -> Running:
     return running
 
 
-def claim(made: Running, **more: Any) -> None:
+def claim(running: Running, **more: Any) -> None:
     spec = {
         "accessModes": ["ReadWriteOnce"],
         "resources": {"requests": {"storage": "1Gi"}},
         **more,
     }
-    made.ask("POST", CLAIMS, {"metadata": {"name": "wool"}, "spec": spec})
-    made.settle()
+    running.ask("POST", CLAIMS, {"metadata": {"name": "wool"}, "spec": spec})
+    running.settle()
 
 
-def give_class(made: Running, mode: str = "Immediate") -> None:
+def give_class(running: Running, mode: str = "Immediate") -> None:
     annotations = {"storageclass.kubernetes.io/is-default-class": "true"}
     body = {
         "metadata": {"name": "usual", "annotations": annotations},
         "provisioner": DRIVER,
         "volumeBindingMode": mode,
     }
-    made.ask("POST", CLASSES, body)
-    made.settle()
+    running.ask("POST", CLASSES, body)
+    running.settle()
 
 
-def phase(made: Running) -> str:
-    return str(made.ask("GET", f"{CLAIMS}/wool")["status"]["phase"])
+def phase(running: Running) -> str:
+    return str(running.ask("GET", f"{CLAIMS}/wool")["status"]["phase"])
 
 
 def test_a_claim_gets_a_volume_of_its_class() -> None:
-    made = cluster()
-    give_class(made)
-    claim(made)
-    assert phase(made) == "Bound"
-    volume = made.ask("GET", VOLUMES)["items"][0]
+    result = cluster()
+    give_class(result)
+    claim(result)
+    assert phase(result) == "Bound"
+    volume = result.ask("GET", VOLUMES)["items"][0]
     assert volume["spec"]["csi"]["driver"] == DRIVER
     assert volume["status"]["phase"] == "Bound"
 
 
 def test_a_claim_that_was_there_first_gets_the_usual_class_later() -> None:
-    made = cluster()
-    claim(made)
-    assert phase(made) == "Pending"
-    give_class(made)
-    assert phase(made) == "Bound"
-    assert made.ask("GET", f"{CLAIMS}/wool")["spec"]["storageClassName"] == "usual"
+    result = cluster()
+    claim(result)
+    assert phase(result) == "Pending"
+    give_class(result)
+    assert phase(result) == "Bound"
+    assert result.ask("GET", f"{CLAIMS}/wool")["spec"]["storageClassName"] == "usual"
 
 
 def test_a_claim_that_wants_no_class_is_left_alone() -> None:
-    made = cluster()
-    claim(made, storageClassName="")
-    give_class(made)
-    assert phase(made) == "Pending"
+    result = cluster()
+    claim(result, storageClassName="")
+    give_class(result)
+    assert phase(result) == "Pending"
 
 
 def test_a_volume_is_made_once_it_is_known_where_its_pod_runs() -> None:
-    made = cluster()
-    give_class(made, "WaitForFirstConsumer")
-    claim(made)
-    assert phase(made) == "Pending"
+    result = cluster()
+    give_class(result, "WaitForFirstConsumer")
+    claim(result)
+    assert phase(result) == "Pending"
     used = {"name": "wool", "persistentVolumeClaim": {"claimName": "wool"}}
-    made.pod(volumes=[used])
-    made.settle()
-    assert phase(made) == "Bound"
-    assert made.found()["status"]["phase"] == "Running"
+    result.pod(volumes=[used])
+    result.settle()
+    assert phase(result) == "Bound"
+    assert result.found()["status"]["phase"] == "Running"
 
 
 def test_a_volume_goes_with_its_claim() -> None:
-    made = cluster()
-    give_class(made)
-    claim(made)
-    made.ask("DELETE", f"{CLAIMS}/wool")
-    made.settle()
-    assert made.ask("GET", VOLUMES)["items"] == []
+    result = cluster()
+    give_class(result)
+    claim(result)
+    result.ask("DELETE", f"{CLAIMS}/wool")
+    result.settle()
+    assert result.ask("GET", VOLUMES)["items"] == []

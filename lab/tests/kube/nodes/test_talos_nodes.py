@@ -172,8 +172,8 @@ def test_an_account_that_may_gets_a_talosconfig(monkeypatch: pytest.MonkeyPatch)
         talos_api_roles=("os:reader",),
         talos_api_namespaces=("default",),
     )
-    wanted = replace(config, features=features)
-    monkeypatch.setattr(Machine, "config", property(lambda _: wanted))
+    desired = replace(config, features=features)
+    monkeypatch.setattr(Machine, "config", property(lambda _: desired))
     apply_manifests(cluster.api, machine)
     accounts = "/apis/talos.dev/v1alpha1/namespaces/default/serviceaccounts"
     for name, role in (("good", "os:reader"), ("bad", "os:admin")):
@@ -223,19 +223,22 @@ def test_the_dns_that_talos_brings_is_found_by_its_service(
     config = machine.config
     assert config is not None
     on = replace(config.kubernetes.core_dns, enabled=True)
-    wanted = replace(config, kubernetes=replace(config.kubernetes, core_dns=on))
-    monkeypatch.setattr(Machine, "config", property(lambda _: wanted))
+    desired = replace(config, kubernetes=replace(config.kubernetes, core_dns=on))
+    monkeypatch.setattr(Machine, "config", property(lambda _: desired))
 
     apply_manifests(cluster.api, machine)
     world.settle()
 
     space = "/namespaces/kube-system"
     service = ask(cluster, "GET", f"/api/v1{space}/services/kube-dns")
-    first = core_dns.service(wanted)["spec"]["clusterIP"]
+    first = core_dns.service(desired)["spec"]["clusterIP"]
     assert service["spec"]["clusterIP"] == first
     slices = ask(cluster, "GET", f"/apis/discovery.k8s.io/v1{space}/endpointslices")["items"]
-    (slice_,) = [one for one in slices if one["metadata"]["name"].startswith("kube-dns")]
-    assert [endpoint["conditions"]["ready"] for endpoint in slice_["endpoints"]] == [True, True]
+    (endpoint_slice,) = [one for one in slices if one["metadata"]["name"].startswith("kube-dns")]
+    assert [endpoint["conditions"]["ready"] for endpoint in endpoint_slice["endpoints"]] == [
+        True,
+        True,
+    ]
 
 
 def test_manifests_follow_the_configuration() -> None:
@@ -244,7 +247,7 @@ def test_manifests_follow_the_configuration() -> None:
     config = machine.config
     assert config is not None
     kubernetes = config.kubernetes
-    wanted = replace(
+    desired = replace(
         config,
         kubernetes=replace(
             kubernetes,
@@ -254,8 +257,8 @@ def test_manifests_follow_the_configuration() -> None:
         ),
         features=replace(config.features, talos_api_access=True),
     )
-    found = {
-        (manifest["kind"], manifest["metadata"]["name"]) for manifest in manifests(machine, wanted)
+    result = {
+        (manifest["kind"], manifest["metadata"]["name"]) for manifest in manifests(machine, desired)
     }
     assert {
         ("DaemonSet", "kube-flannel"),
@@ -265,7 +268,7 @@ def test_manifests_follow_the_configuration() -> None:
         ("Service", "talos"),
         ("ClusterRole", "system:coredns"),
         ("Service", "kube-dns"),
-    } <= found
-    assert ("ConfigMap", "coredns") in found
+    } <= result
+    assert ("ConfigMap", "coredns") in result
     bare = {manifest["kind"] for manifest in manifests(machine, config)}
     assert bare == {"Secret", "ConfigMap"}

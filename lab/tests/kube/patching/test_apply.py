@@ -24,18 +24,18 @@ def applied(server: Served, manager: str, *, force: bool = False, **data: str) -
     return server.ask("PATCH", path, body, APPLY)
 
 
-def owned(found: Any) -> dict[str, Any]:
+def owned(result: Any) -> dict[str, Any]:
     return {
         managed_field["manager"]: managed_field["fieldsV1"]
-        for managed_field in found["metadata"]["managedFields"]
+        for managed_field in result["metadata"]["managedFields"]
     }
 
 
 def test_what_is_not_there_is_created_with_its_owner(server: Served) -> None:
-    found = applied(server, "x", a="1")
+    result = applied(server, "x", a="1")
 
     assert server.last.status == 201
-    assert owned(found) == {"x": {"f:data": {"f:a": {}}}}
+    assert owned(result) == {"x": {"f:data": {"f:a": {}}}}
 
 
 def test_a_field_that_is_no_longer_applied_goes(server: Served) -> None:
@@ -48,10 +48,10 @@ def test_a_field_with_another_owner_stays(server: Served) -> None:
     applied(server, "x", a="1", b="2")
     applied(server, "y", b="2")
 
-    found = applied(server, "x", a="1")
+    result = applied(server, "x", a="1")
 
-    assert found["data"] == {"a": "1", "b": "2"}
-    assert owned(found)["y"] == {"f:data": {"f:b": {}}}
+    assert result["data"] == {"a": "1", "b": "2"}
+    assert owned(result)["y"] == {"f:data": {"f:b": {}}}
 
 
 def test_a_conflict_names_the_owner(server: Served) -> None:
@@ -71,9 +71,9 @@ def test_a_conflict_names_the_owner(server: Served) -> None:
 def test_who_forces_becomes_the_owner(server: Served) -> None:
     applied(server, "x", a="1")
 
-    found = applied(server, "y", force=True, a="2")
+    result = applied(server, "y", force=True, a="2")
 
-    assert owned(found) == {"y": {"f:data": {"f:a": {}}}}
+    assert owned(result) == {"y": {"f:data": {"f:a": {}}}}
 
 
 def test_applying_the_same_again_changes_nothing(server: Served) -> None:
@@ -90,10 +90,10 @@ def test_kubectl_takes_over_what_it_applied_in_its_own_way(server: Served) -> No
     server.agent = "kubectl-client-side-apply"
     server.ask("POST", MAPS, annotated)
 
-    found = applied(server, "kubectl", a="2")
+    result = applied(server, "kubectl", a="2")
 
-    assert found["data"] == {"a": "2"}
-    assert json.loads(found["metadata"]["annotations"][LAST_APPLIED])["data"] == {"a": "2"}
+    assert result["data"] == {"a": "2"}
+    assert json.loads(result["metadata"]["annotations"][LAST_APPLIED])["data"] == {"a": "2"}
 
 
 def test_objects_without_owners_get_one_for_all_that_was_there(server: Served) -> None:
@@ -103,16 +103,16 @@ def test_objects_without_owners_get_one_for_all_that_was_there(server: Served) -
         b'"data":{"old":"1"}}',
     )
 
-    found = applied(server, "x", a="1")
+    result = applied(server, "x", a="1")
 
-    assert owned(found)["before-first-apply"] == {"f:data": {".": {}, "f:old": {}}}
+    assert owned(result)["before-first-apply"] == {"f:data": {".": {}, "f:old": {}}}
 
 
 def test_a_secret_that_is_no_base64_is_refused(server: Served) -> None:
     path = MAPS.replace("configmaps", "secrets")
     body = {"apiVersion": "v1", "kind": "Secret", "metadata": {"name": "s"}, "data": {"x": "a-b"}}
 
-    found = server.ask("PATCH", f"{path}/s?fieldManager=x", body, APPLY)
+    answer = server.ask("PATCH", f"{path}/s?fieldManager=x", body, APPLY)
 
-    assert found["code"] == 500
-    assert found["message"].startswith("failed to convert new object (/s; /v1, Kind=Secret)")
+    assert answer["code"] == 500
+    assert answer["message"].startswith("failed to convert new object (/s; /v1, Kind=Secret)")

@@ -20,17 +20,17 @@ def containers(*names: str) -> list[dict[str, Any]]:
 
 
 def test_items_are_found_by_their_key() -> None:
-    found = patched(
+    result = patched(
         {"containers": containers("a", "b")}, {"containers": [{"name": "b", "image": "b:2"}]}
     )
 
-    assert found["containers"] == [{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:2"}]
+    assert result["containers"] == [{"name": "a", "image": "a:1"}, {"name": "b", "image": "b:2"}]
 
 
 def test_new_items_come_before_those_that_only_the_object_has() -> None:
-    found = patched({"containers": containers("a")}, {"containers": containers("z")})
+    result = patched({"containers": containers("a")}, {"containers": containers("z")})
 
-    assert [container["name"] for container in found["containers"]] == ["z", "a"]
+    assert [container["name"] for container in result["containers"]] == ["z", "a"]
 
 
 def test_an_item_can_be_deleted_and_a_list_replaced() -> None:
@@ -47,16 +47,16 @@ def test_an_item_can_be_deleted_and_a_list_replaced() -> None:
 
 
 def test_the_order_of_items_can_be_told() -> None:
-    found = patched(
+    result = patched(
         {"containers": containers("a", "b", "c")},
         {"$setElementOrder/containers": [{"name": "c"}, {"name": "a"}]},
     )
 
-    assert [container["name"] for container in found["containers"]] == ["b", "c", "a"]
+    assert [container["name"] for container in result["containers"]] == ["b", "c", "a"]
 
 
 def test_only_keys_that_are_retained_stay() -> None:
-    found = patched(
+    result = patched(
         {"volumes": [{"name": "v", "emptyDir": {}}]},
         {
             "volumes": [
@@ -65,16 +65,16 @@ def test_only_keys_that_are_retained_stay() -> None:
         },
     )
 
-    assert found["volumes"] == [{"name": "v", "hostPath": {"path": "/"}}]
+    assert result["volumes"] == [{"name": "v", "hostPath": {"path": "/"}}]
 
 
 def test_words_can_be_deleted_from_a_list_of_words() -> None:
     before = {"metadata": {"finalizers": ["a/x", "b/x", "c/x"]}}
     patch = {"metadata": {"$deleteFromPrimitiveList/finalizers": ["b/x"]}}
 
-    found = strategically_patched(before, patch, POD)
+    result = strategically_patched(before, patch, POD)
 
-    assert found["metadata"]["finalizers"] == ["a/x", "c/x"]
+    assert result["metadata"]["finalizers"] == ["a/x", "c/x"]
 
 
 @pytest.mark.parametrize(

@@ -25,11 +25,11 @@ def test_maps_of_configuration_are_created_from_protobuf() -> None:
     metadata = bytes_field(1, b"a") + bytes_field(11, pair("app", b"wool"))
     raw = bytes_field(1, metadata) + bytes_field(2, pair("x", b"y"))
 
-    made = server.ask("POST", MAPS, envelope("v1", "ConfigMap", raw), PROTOBUF)
+    answer = server.ask("POST", MAPS, envelope("v1", "ConfigMap", raw), PROTOBUF)
 
     assert server.last.status == 201
-    assert made["data"] == {"x": "y"}
-    assert made["metadata"]["labels"] == {"app": "wool"}
+    assert answer["data"] == {"x": "y"}
+    assert answer["metadata"]["labels"] == {"app": "wool"}
 
 
 def test_what_is_inline_in_json_is_a_message_of_its_own_in_protobuf() -> None:
@@ -40,13 +40,13 @@ def test_what_is_inline_in_json_is_a_message_of_its_own_in_protobuf() -> None:
     container = bytes_field(1, b"c") + bytes_field(6, port) + bytes_field(8, limits)
     spec = bytes_field(1, volume) + bytes_field(2, container) + number_field(4, 30)
 
-    found = read_protobuf(envelope("v1", "Pod", bytes_field(2, spec)))["spec"]
+    result = read_protobuf(envelope("v1", "Pod", bytes_field(2, spec)))["spec"]
 
-    assert found["volumes"] == [{"name": "v", "secret": {"secretName": "hidden"}}]
-    assert found["containers"] == [
+    assert result["volumes"] == [{"name": "v", "secret": {"secretName": "hidden"}}]
+    assert result["containers"] == [
         {"name": "c", "ports": [{"containerPort": 80}], "resources": {"limits": {"cpu": "100m"}}}
     ]
-    assert found["terminationGracePeriodSeconds"] == 30
+    assert result["terminationGracePeriodSeconds"] == 30
 
 
 def test_times_and_numbers_or_texts_are_read() -> None:
@@ -54,10 +54,10 @@ def test_times_and_numbers_or_texts_are_read() -> None:
     budget = bytes_field(1, number_field(1, 1) + bytes_field(3, b"50%"))
     raw = bytes_field(1, metadata) + bytes_field(2, budget)
 
-    found = read_protobuf(envelope("policy/v1", "PodDisruptionBudget", raw))
+    protobuf = read_protobuf(envelope("policy/v1", "PodDisruptionBudget", raw))
 
-    assert found["metadata"]["creationTimestamp"] == "2026-09-21T14:13:20Z"
-    assert found["spec"]["minAvailable"] == "50%"
+    assert protobuf["metadata"]["creationTimestamp"] == "2026-09-21T14:13:20Z"
+    assert protobuf["spec"]["minAvailable"] == "50%"
 
 
 @pytest.mark.parametrize(

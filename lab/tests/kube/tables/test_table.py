@@ -21,9 +21,9 @@ MADE = "2025-12-31T23:00:00Z"
 def resource(path: str) -> Resource:
     """A resource by its path."""
     *group, version, plural = path.split("/")
-    found = TYPES.resource("/".join(group), version, plural)
-    assert found is not None
-    return found
+    result = TYPES.resource("/".join(group), version, plural)
+    assert result is not None
+    return result
 
 
 def cells(path: str, **content: Any) -> list[Any]:
@@ -34,10 +34,10 @@ def cells(path: str, **content: Any) -> list[Any]:
 
 
 def test_an_object_that_says_nothing_has_a_cell_in_every_column() -> None:
-    for found in TYPES.resources():
-        row = row_of(found, {"metadata": {"name": "one"}}, Ages(NOW))
+    for result in TYPES.resources():
+        row = row_of(result, {"metadata": {"name": "one"}}, Ages(NOW))
 
-        assert len(row["cells"]) == len(columns_of(found)), found.qualified
+        assert len(row["cells"]) == len(columns_of(result)), result.qualified
         json.dumps(row)
 
 
@@ -70,9 +70,9 @@ def test_pods_say_when_they_were_last_started_again() -> None:
     ended = {"terminated": {"exitCode": 1, "finishedAt": "2025-12-31T23:50:00Z"}}
     container = {"name": "a", "restartCount": 2, "state": {}, "lastState": ended}
 
-    found = cells("v1/pods", status={"phase": "Running", "containerStatuses": [container]})
+    result = cells("v1/pods", status={"phase": "Running", "containerStatuses": [container]})
 
-    assert found[3] == "2 (10m ago)"
+    assert result[3] == "2 (10m ago)"
 
 
 def test_pods_that_are_being_deleted_are_terminating() -> None:
@@ -139,10 +139,10 @@ def test_custom_kinds_have_the_columns_that_they_declare() -> None:
         {"name": "Nothing", "type": "string", "jsonPath": ".spec.nothing"},
     ]
     types = types_with({}, additionalPrinterColumns=columns)
-    found = types.resource("example.org", "v1", "widgets")
-    assert found is not None
+    result = types.resource("example.org", "v1", "widgets")
+    assert result is not None
 
-    made = table(found, [widget(size=3, when=MADE, map={"b": 1, "a": 2})], NOW, {"continue": ""})
+    made = table(result, [widget(size=3, when=MADE, map={"b": 1, "a": 2})], NOW, {"continue": ""})
 
     assert [column_definition["name"] for column_definition in made["columnDefinitions"]] == [
         *("Name", "Size", "When", "Map", "Wrong", "Nothing")
@@ -152,10 +152,10 @@ def test_custom_kinds_have_the_columns_that_they_declare() -> None:
 
 
 def test_custom_kinds_that_declare_none_show_their_age() -> None:
-    found = types_with({}).resource("example.org", "v1", "widgets")
-    assert found is not None
+    result = types_with({}).resource("example.org", "v1", "widgets")
+    assert result is not None
 
-    assert [one["name"] for one in columns_of(found)] == ["Name", "Age"]
+    assert [column["name"] for column in columns_of(result)] == ["Name", "Age"]
 
 
 @pytest.mark.parametrize(
@@ -163,14 +163,14 @@ def test_custom_kinds_that_declare_none_show_their_age() -> None:
     [(Include.METADATA, "PartialObjectMetadata"), (Include.OBJECT, "Widget")],
 )
 def test_rows_carry_what_was_asked_for(include: Include, kind: str) -> None:
-    found = types_with({}).resource("example.org", "v1", "widgets")
-    assert found is not None
+    result = types_with({}).resource("example.org", "v1", "widgets")
+    assert result is not None
 
-    row = row_of(found, widget(), Ages(NOW), include)
+    row = row_of(result, widget(), Ages(NOW), include)
 
     assert row["object"]["kind"] == kind
     assert row["object"]["metadata"] == {"name": "one"}
-    assert row_of(found, widget(), Ages(NOW), Include.NONE)["object"] is None
+    assert row_of(result, widget(), Ages(NOW), Include.NONE)["object"] is None
 
 
 def test_pods_that_ended_are_marked_so() -> None:

@@ -55,14 +55,14 @@ class AccountKey:
         head, _, rest = token.partition(".")
         body, _, signature = rest.partition(".")
         try:
-            told = json.loads(decoded(head))
+            content = json.loads(decoded(head))
             claims = json.loads(decoded(body))
             raw = decoded(signature)
         except ValueError:
             raise BadToken(token) from None
-        if not isinstance(told, dict) or not isinstance(claims, dict):
+        if not isinstance(content, dict) or not isinstance(claims, dict):
             raise BadToken(token)
-        if told.get("alg") != self.algorithm:
+        if content.get("alg") != self.algorithm:
             raise BadToken(token)
         self._verify(raw, f"{head}.{body}".encode())
         return claims

@@ -42,7 +42,7 @@ class Attributes:
 
 def attributes_of(request: Request) -> Attributes:
     """What a request wants to do."""
-    path = [one for one in request.path.split("/") if one]
+    path = [item for item in request.path.split("/") if item]
     plain = Attributes(request.user, request.method.lower(), path=request.path or "/")
     if len(path) < 3 or path[0] not in _PREFIXES or (path[0] == "apis" and len(path) < 4):
         return plain
@@ -75,26 +75,34 @@ def _of_many(request: Request, verb: str) -> str:
 
 def _named_by_field(request: Request) -> str:
     """The one object that a list asks for."""
-    for one in request.asked("fieldSelector").split(","):
-        field_name, sign, value = one.partition("=")
+    for item in request.asked("fieldSelector").split(","):
+        field_name, sign, value = item.partition("=")
         if field_name == "metadata.name" and sign:
             return value.removeprefix("=")
     return ""
 
 
-def forbidden(asked: Attributes, reason: str = "") -> Failure:
+def forbidden(attributes: Attributes, reason: str = "") -> Failure:
     """The refusal, in the words of the server."""
-    user = asked.user.name
+    user = attributes.user.name
     more = f": {reason}" if reason else ""
-    if asked.path:
-        text = f'forbidden: User "{user}" cannot {asked.verb} path "{asked.path}"{more}'
+    if attributes.path:
+        text = f'forbidden: User "{user}" cannot {attributes.verb} path "{attributes.path}"{more}'
         return Failure(403, "Forbidden", text, About())
-    where = f'in the namespace "{asked.namespace}"' if asked.namespace else "at the cluster scope"
-    resource = f"{asked.resource}.{asked.group}" if asked.group else asked.resource
-    if asked.name:
-        resource = f'{resource} "{asked.name}"'
-    text = (
-        f'{resource} is forbidden: User "{user}" cannot {asked.verb} resource'
-        f' "{asked.qualified}" in API group "{asked.group}" {where}{more}'
+    where = (
+        f'in the namespace "{attributes.namespace}"'
+        if attributes.namespace
+        else "at the cluster scope"
     )
-    return Failure(403, "Forbidden", text, About(asked.name, asked.group, asked.resource))
+    resource = (
+        f"{attributes.resource}.{attributes.group}" if attributes.group else attributes.resource
+    )
+    if attributes.name:
+        resource = f'{resource} "{attributes.name}"'
+    text = (
+        f'{resource} is forbidden: User "{user}" cannot {attributes.verb} resource'
+        f' "{attributes.qualified}" in API group "{attributes.group}" {where}{more}'
+    )
+    return Failure(
+        403, "Forbidden", text, About(attributes.name, attributes.group, attributes.resource)
+    )

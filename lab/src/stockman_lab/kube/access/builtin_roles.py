@@ -33,7 +33,7 @@ def _table() -> list[tuple[str, str, str, dict[str, str], Object]]:
 
 def builtin_roles() -> Iterator[tuple[ObjectKey, Object]]:
     """All of them, without identity and time."""
-    made = []
+    result = []
     for kind, namespace, name, labels, body in _table():
         metadata: Object = {"name": name} | ({"namespace": namespace} if namespace else {})
         metadata |= {"labels": {**_LABEL, **labels}, "annotations": dict(_ANNOTATIONS)}
@@ -43,11 +43,11 @@ def builtin_roles() -> Iterator[tuple[ObjectKey, Object]]:
             "metadata": metadata,
             **json.loads(json.dumps(body)),
         }
-        made.append((ObjectKey(_PLURALS[kind], name, namespace), content))
-    every = [content for _, content in made if content["kind"] == "ClusterRole"]
-    for key, content in made:
+        result.append((ObjectKey(_PLURALS[kind], name, namespace), content))
+    every = [content for _, content in result if content["kind"] == "ClusterRole"]
+    for key, content in result:
         if "aggregationRule" in content:
-            content["rules"] = [one.content for one in aggregated(content, every)]
+            content["rules"] = [item.content for item in aggregated(content, every)]
         yield key, content
 
 

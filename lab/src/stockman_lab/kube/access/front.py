@@ -49,7 +49,7 @@ class Front:
         try:
             request, _ = self.admitted(request, certificate)
         except Failure as failure:
-            return refusal(request, failure)
+            return answers.refused(failure)
         return self.api.handle(request)
 
     def admitted(
@@ -64,9 +64,3 @@ class Front:
         if not decided.allowed:
             raise forbidden(attributes, decided.reason)
         return request, attributes
-
-
-def refusal(request: Request, failure: Failure) -> Response:
-    """A refusal, as those who ask can read it."""
-    del request
-    return answers.refused(failure)

@@ -21,7 +21,7 @@ def impersonated(request: Request, judge: Authorization) -> User:
         raise bad_request("requested impersonation without impersonating a user name")
     if not name:
         return request.user
-    for needed in _needed(request.user, name, groups):
+    for needed in _rights(request.user, name, groups):
         if not judge.decide(needed).allowed:
             raise forbidden(needed)
     if name.startswith(ACCOUNT) and not groups:
@@ -29,7 +29,7 @@ def impersonated(request: Request, judge: Authorization) -> User:
     return User(name, (*groups, AUTHENTICATED))
 
 
-def _needed(user: User, name: str, groups: tuple[str, ...]) -> Iterator[Attributes]:
+def _rights(user: User, name: str, groups: tuple[str, ...]) -> Iterator[Attributes]:
     """What the user has to be allowed to do."""
     plain = Attributes(user, "impersonate", version="v1")
     if name.startswith(ACCOUNT):

@@ -34,7 +34,7 @@ def _access(call: Call, judge: Authorization) -> Response:
     status: Object = {"allowed": decision.allowed}
     if decision.reason:
         status["reason"] = decision.reason
-    return _reviewed(call, content, {"spec": spec, "status": status})
+    return _review_response(call, content, {"spec": spec, "status": status})
 
 
 def _attributes(spec: Object, user: User) -> Attributes:
@@ -60,7 +60,7 @@ def _rules(call: Call, judge: Authorization) -> Response:
         "nonResourceRules": [rule.content for rule in rules if rule.paths],
         "incomplete": False,
     }
-    return _reviewed(call, content, {"spec": {}, "status": status})
+    return _review_response(call, content, {"spec": {}, "status": status})
 
 
 def _myself(call: Call) -> Response:
@@ -71,11 +71,11 @@ def _myself(call: Call) -> Response:
         "groups": list(user.groups),
         "extra": {name: list(texts) for name, texts in user.extra.items()},
     }
-    given = {name: value for name, value in about.items() if value}
-    return _reviewed(call, read_object(call), {"status": {"userInfo": given}})
+    supplied = {name: value for name, value in about.items() if value}
+    return _review_response(call, read_object(call), {"status": {"userInfo": supplied}})
 
 
-def _reviewed(call: Call, content: Object, more: Object) -> Response:
+def _review_response(call: Call, content: Object, more: Object) -> Response:
     head = {"kind": content["kind"], "apiVersion": content["apiVersion"]}
     metadata = {"creationTimestamp": written_time(call.around.now)}
     return answered({**head, "metadata": metadata, **more}, 201)

@@ -68,16 +68,20 @@ class Roles:
                 return self._role_rules.get((namespace, name))
         return None
 
-    def allows(self, asked: Attributes) -> str | None:
+    def allows(self, attributes: Attributes) -> str | None:
         """Why somebody may do something; None: they may not."""
         return next(
-            (one.by for one in self.held(asked.user, asked.namespace) if one.rule.allows(asked)),
+            (
+                item.by
+                for item in self.held(attributes.user, attributes.namespace)
+                if item.rule.allows(attributes)
+            ),
             None,
         )
 
     def _refresh(self) -> None:
         keyspace = self._store.keyspace
-        touched = [keyspace.index.touched.get(one, 0) for one in _FAMILIES]
+        touched = [keyspace.index.touched.get(item, 0) for item in _FAMILIES]
         is_same = self._seen is not None and self._seen[0] is keyspace
         if self._seen is not None and is_same and self._seen[1] == touched:
             return
@@ -91,18 +95,21 @@ class Roles:
         if "clusterroles" in changed:
             self._read_cluster_roles()
         if "roles" in changed:
-            self._role_rules = {_place_of(one): self._rules(one) for one in self._listed("roles")}
+            self._role_rules = {
+                _place_of(item): self._rules(item) for item in self._list_objects("roles")
+            }
         if "clusterrolebindings" in changed:
-            self._cluster_bindings = self._listed("clusterrolebindings")
+            self._cluster_bindings = self._list_objects("clusterrolebindings")
         if "rolebindings" in changed:
             self._bindings = {}
-            for one in self._listed("rolebindings"):
-                self._bindings.setdefault(metadata_of(one)["namespace"], []).append(one)
+            for item in self._list_objects("rolebindings"):
+                self._bindings.setdefault(metadata_of(item)["namespace"], []).append(item)
 
     def _read_cluster_roles(self) -> None:
-        every = self._listed("clusterroles")
+        every = self._list_objects("clusterroles")
         self._cluster_role_rules = {
-            metadata_of(one)["name"]: aggregated(one, every, self._rules) for one in every
+            metadata_of(content)["name"]: aggregated(content, every, self._rules)
+            for content in every
         }
 
     def _rules(self, role: Object) -> tuple[Rule, ...]:
@@ -114,7 +121,7 @@ class Roles:
             known = self._read[key] = version, read_rules(role)
         return known[1]
 
-    def _listed(self, plural: str) -> list[Object]:
+    def _list_objects(self, plural: str) -> list[Object]:
         prefix = ObjectKey(plural, "").key + b"/"
         return [entry.content for entry in self._store.list(prefix, cached=True).entries]
 
@@ -144,11 +151,11 @@ def aggregated(
     rules: dict[Rule, None] = {}
     for selector in selectors:
         chosen = [
-            other
-            for other in every
-            if other is not role and selects(selector, metadata_of(other).get("labels"))
+            content
+            for content in every
+            if content is not role and selects(selector, metadata_of(content).get("labels"))
         ]
-        for other in sorted(chosen, key=lambda one: str(metadata_of(one)["name"])):
+        for other in sorted(chosen, key=lambda item: str(metadata_of(item)["name"])):
             rules |= dict.fromkeys(aggregated(other, every, read))
     return tuple(rules)
 
@@ -197,13 +204,13 @@ class Authorization:
     def __init__(self, store: Store) -> None:
         self.roles = roles_of(store)
 
-    def decide(self, asked: Attributes) -> Decision:
+    def decide(self, attributes: Attributes) -> Decision:
         """Whether somebody may do something."""
-        if MASTERS in asked.user.groups or asked.path in _ALWAYS:
+        if MASTERS in attributes.user.groups or attributes.path in _ALWAYS:
             return Decision(True)
-        by = self.roles.allows(asked)
+        by = self.roles.allows(attributes)
         return Decision(False) if by is None else Decision(True, by)
 
     def rules(self, user: User, namespace: str) -> list[Rule]:
         """What somebody may do in a namespace."""
-        return [one.rule for one in self.roles.held(user, namespace)]
+        return [item.rule for item in self.roles.held(user, namespace)]

@@ -20,16 +20,16 @@ class Rule:
     names: tuple[str, ...] = ()
     paths: tuple[str, ...] = ()
 
-    def allows(self, asked: Attributes) -> bool:
+    def allows(self, attributes: Attributes) -> bool:
         """Whether it lets somebody do something."""
-        if ALL not in self.verbs and asked.verb not in self.verbs:
+        if ALL not in self.verbs and attributes.verb not in self.verbs:
             return False
-        if asked.path:
-            return any(_fits(path, asked.path) for path in self.paths)
+        if attributes.path:
+            return any(_fits(path, attributes.path) for path in self.paths)
         return (
-            (ALL in self.groups or asked.group in self.groups)
-            and self._has_resource(asked.resource, asked.subresource)
-            and (not self.names or asked.name in self.names)
+            (ALL in self.groups or attributes.group in self.groups)
+            and self._has_resource(attributes.resource, attributes.subresource)
+            and (not self.names or attributes.name in self.names)
         )
 
     def _has_resource(self, resource: str, subresource: str) -> bool:
@@ -42,11 +42,11 @@ class Rule:
     @property
     def content(self) -> Object:
         """As reviews tell it."""
-        made: Object = {"verbs": list(self.verbs)}
+        result: Object = {"verbs": list(self.verbs)}
         if self.paths:
-            return made | {"nonResourceURLs": list(self.paths)}
-        made |= {"apiGroups": list(self.groups), "resources": list(self.resources)}
-        return made | ({"resourceNames": list(self.names)} if self.names else {})
+            return result | {"nonResourceURLs": list(self.paths)}
+        result |= {"apiGroups": list(self.groups), "resources": list(self.resources)}
+        return result | ({"resourceNames": list(self.names)} if self.names else {})
 
 
 def read_rules(role: Object) -> tuple[Rule, ...]:
@@ -64,7 +64,7 @@ def read_rules(role: Object) -> tuple[Rule, ...]:
 
 
 def _texts(content: Object, name: str) -> tuple[str, ...]:
-    return tuple(str(one) for one in content.get(name) or ())
+    return tuple(str(item) for item in content.get(name) or ())
 
 
 def _fits(pattern: str, path: str) -> bool:

@@ -23,10 +23,10 @@ _RESOURCE = Resource(
 
 def token_requests(tokens: Tokens) -> Callable[[Call], Response]:
     """What answers those who ask for a token."""
-    return lambda call: _requested(call, tokens)
+    return lambda call: _issue_token(call, tokens)
 
 
-def _requested(call: Call, tokens: Tokens) -> Response:
+def _issue_token(call: Call, tokens: Tokens) -> Response:
     account = call.around.found("serviceaccounts", call.namespace, call.name)
     if account is None:
         raise not_found(call.named, call.name)
@@ -48,12 +48,12 @@ def _requested(call: Call, tokens: Tokens) -> Response:
         CLUSTER: {
             "namespace": call.namespace,
             **_bound(call, spec),
-            "serviceaccount": _named(account),
+            "serviceaccount": _reference(account),
         },
         "nbf": now,
         "sub": f"{ACCOUNT}{call.namespace}:{call.name}",
     }
-    made: Object = {
+    content: Object = {
         "kind": "TokenRequest",
         "apiVersion": "authentication.k8s.io/v1",
         "metadata": {
@@ -71,7 +71,7 @@ def _requested(call: Call, tokens: Tokens) -> Response:
             "expirationTimestamp": written_time(now + seconds),
         },
     }
-    return answered(made, 201)
+    return answered(content, 201)
 
 
 def _bound(call: Call, spec: Object) -> Object:
@@ -85,8 +85,8 @@ def _bound(call: Call, spec: Object) -> Object:
         raise not_found(Named("pods"), name)
     if reference.get("uid") not in (None, "", metadata_of(pod).get("uid")):
         raise conflict(Named("pods"), name, "the UID in the bound object reference does not match")
-    return {"pod": _named(pod)}
+    return {"pod": _reference(pod)}
 
 
-def _named(found: Object) -> Object:
-    return {"name": metadata_of(found)["name"], "uid": metadata_of(found).get("uid")}
+def _reference(content: Object) -> Object:
+    return {"name": metadata_of(content)["name"], "uid": metadata_of(content).get("uid")}

@@ -55,10 +55,10 @@ class Tokens:
 
     def _check_exists(self, plural: str, namespace: str, reference: Object) -> None:
         """Refuse a token that is bound to something that is gone."""
-        found = self._around.found(plural, namespace, str(reference.get("name", "")))
-        if found is None or metadata_of(found).get("uid") != reference.get("uid"):
+        content = self._around.found(plural, namespace, str(reference.get("name", "")))
+        if content is None or metadata_of(content).get("uid") != reference.get("uid"):
             raise BadToken(plural)
-        gone = metadata_of(found).get("deletionTimestamp")
+        gone = metadata_of(content).get("deletionTimestamp")
         if gone and datetime.fromisoformat(gone).timestamp() < self._around.now - _LEEWAY:
             raise BadToken(plural)
 

@@ -97,7 +97,7 @@ def duplicate(field: str, value: object) -> Cause:
 
 def unsupported(field: str, value: object, known: tuple[str, ...]) -> Cause:
     """A field has to have one of several values."""
-    told = ", ".join(f'"{one}"' for one in known)
+    told = ", ".join(f'"{item}"' for item in known)
     text = f"Unsupported value: {quoted(value)}: supported values: {told}"
     return Cause("FieldValueNotSupported", text, field)
 

@@ -42,16 +42,16 @@ def admit_update(draft: Draft) -> None:
 def _admit_growth(draft: Draft) -> None:
     """Claims grow where a class of storage made their volume and allows it."""
     new, old = draft.content, draft.old or {}
-    wanted, had = (
-        part_of(one, "spec", "resources", "requests").get("storage") for one in (new, old)
+    desired, had = (
+        part_of(item, "spec", "resources", "requests").get("storage") for item in (new, old)
     )
-    if part_of(old, "status").get("phase") != "Bound" or wanted == had or not (wanted and had):
+    if part_of(old, "status").get("phase") != "Bound" or desired == had or not (desired and had):
         return
-    if amount(wanted) <= amount(had):
+    if amount(desired) <= amount(had):
         return
     name = str(part_of(new, "spec").get("storageClassName", ""))
-    found = draft.around.found("storageclasses", "", name) if name else None
-    if not (found or {}).get("allowVolumeExpansion"):
+    storage_class = draft.around.found("storageclasses", "", name) if name else None
+    if not (storage_class or {}).get("allowVolumeExpansion"):
         why = (
             "only dynamically provisioned pvc can be resized and the storageclass that provisions"
             " the pvc must support resize"
@@ -64,10 +64,10 @@ def need_namespace(draft: Draft) -> None:
     name = draft.namespace
     if not name or not draft.resource.namespaced:
         return
-    found = draft.around.found("namespaces", "", name)
-    if found is None:
+    result = draft.around.found("namespaces", "", name)
+    if result is None:
         raise not_found(_NAMESPACES, name)
-    if metadata_of(found).get("deletionTimestamp"):
+    if metadata_of(result).get("deletionTimestamp"):
         why = f"unable to create new content in namespace {name} because it is being terminated"
         cause = Cause(
             "NamespaceTerminating", f"namespace {name} is being terminated", "metadata.namespace"
@@ -105,7 +105,7 @@ def _newest_default(classes: list[Object], annotation: str) -> str:
         if part_of(class_, "metadata", "annotations").get(annotation) == "true"
     ]
     chosen.sort(key=lambda one: str(one["name"]))
-    chosen.sort(key=lambda one: str(one.get("creationTimestamp", "")), reverse=True)
+    chosen.sort(key=lambda item: str(item.get("creationTimestamp", "")), reverse=True)
     return str(chosen[0]["name"]) if chosen else ""
 
 
@@ -130,18 +130,22 @@ def _give_priority(draft: Draft) -> None:
     name = spec.get("priorityClassName", "")
     priority = spec.get("priority")
     if not name:
-        chosen = [one for one in draft.around.listed("priorityclasses") if one.get("globalDefault")]
+        chosen = [
+            priority_class
+            for priority_class in draft.around.listed("priorityclasses")
+            if priority_class.get("globalDefault")
+        ]
         value, policy = 0, "PreemptLowerPriority"
         if chosen:
             value, policy = chosen[0]["value"], chosen[0].get("preemptionPolicy", policy)
             spec["priorityClassName"] = metadata_of(chosen[0])["name"]
     else:
-        found = draft.around.found("priorityclasses", "", name)
-        if found is None and name not in _CRITICAL:
+        priority_class = draft.around.found("priorityclasses", "", name)
+        if priority_class is None and name not in _CRITICAL:
             why = f"no PriorityClass with name {name} was found"
             raise forbidden(draft.named, draft.name, why)
-        value = _CRITICAL[name] if found is None else found["value"]
-        policy = (found or {}).get("preemptionPolicy", "PreemptLowerPriority")
+        value = _CRITICAL[name] if priority_class is None else priority_class["value"]
+        policy = (priority_class or {}).get("preemptionPolicy", "PreemptLowerPriority")
     if priority is not None and priority != value:
         why = (
             f"the integer value of priority ({priority}) must not be provided in pod spec; priority"
@@ -218,7 +222,7 @@ def _mount(draft: Draft, spec: Object) -> None:
                 container["volumeMounts"] = [*mounts, mount]
                 mounted = True
     if mounted and not named:
-        spec["volumes"] = [*volumes, {"name": name, "projected": _projected()}]
+        spec["volumes"] = [*volumes, {"name": name, "projected": _account_volume()}]
 
 
 def random_suffix(draft: Draft) -> str:
@@ -227,7 +231,7 @@ def random_suffix(draft: Draft) -> str:
     return "".join(_LETTERS[dice.below(len(_LETTERS))] for _ in range(5))
 
 
-def _projected() -> Object:
+def _account_volume() -> Object:
     field = {"apiVersion": "v1", "fieldPath": "metadata.namespace"}
     return {
         "sources": [

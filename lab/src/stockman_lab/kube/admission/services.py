@@ -71,15 +71,15 @@ def _free_address(draft: Draft) -> str:
     raise invalid(draft.named, draft.name, [wrong("spec.clusterIPs", [], why)])
 
 
-def _check_address(draft: Draft, wanted: str) -> None:
+def _check_address(draft: Draft, desired: str) -> None:
     why = ""
-    if ip_address(wanted) not in ip_network(draft.around.service_network):
+    if ip_address(desired) not in ip_network(draft.around.service_network):
         why = "the provided network does not match the current range"
-    elif wanted in _taken(draft):
+    elif desired in _taken(draft):
         why = "provided IP is already allocated"
     if why:
-        text = f"failed to allocate IP {wanted}: {why}"
-        raise invalid(draft.named, draft.name, [wrong("spec.clusterIPs", [wanted], text)])
+        text = f"failed to allocate IP {desired}: {why}"
+        raise invalid(draft.named, draft.name, [wrong("spec.clusterIPs", [desired], text)])
 
 
 def _give_ports(draft: Draft, spec: Object, old: Object) -> None:

@@ -21,20 +21,20 @@ def prepare_pod(draft: Draft) -> None:
 
 def class_of_service(spec: Object) -> str:
     """Guaranteed, Burstable or BestEffort."""
-    whole = part_of(spec, "resources")
-    if whole.get("requests") or whole.get("limits"):
+    resources = part_of(spec, "resources")
+    if resources.get("requests") or resources.get("limits"):
         owners = [spec]
     else:
         owners = [*entries_of(spec, "containers"), *entries_of(spec, "initContainers")]
-    asked = limited = False
+    requested = limited = False
     guaranteed = bool(owners)
     for owner in owners:
         requests = _amounts(part_of(owner, "resources", "requests"))
         limits = _amounts(part_of(owner, "resources", "limits"))
-        asked |= bool(requests)
+        requested |= bool(requests)
         limited |= bool(limits)
         guaranteed &= len(limits) == len(_COUNTED) and requests in ({}, limits)
-    if not asked and not limited:
+    if not requested and not limited:
         return "BestEffort"
     return "Guaranteed" if guaranteed else "Burstable"
 
@@ -170,7 +170,9 @@ def _differs(draft: Draft) -> bool:
             left["status"] = draft.content.get("status")
             right["status"] = (draft.old or {}).get("status")
         return left != right
-    if draft.place == ("apps", "deployments") and _noted(draft.content) != _noted(draft.old or {}):
+    if draft.place == ("apps", "deployments") and _annotations_of(draft.content) != _annotations_of(
+        draft.old or {}
+    ):
         return True
     if "spec" in draft.content or "spec" in (draft.old or {}):
         return bool(draft.content.get("spec") != (draft.old or {}).get("spec"))
@@ -179,7 +181,7 @@ def _differs(draft: Draft) -> bool:
     return ours != theirs
 
 
-def _noted(content: Object) -> Object:
+def _annotations_of(content: Object) -> Object:
     return metadata_of(content).get("annotations") or {}
 
 

@@ -133,15 +133,15 @@ def _pod_change(draft: Draft) -> Iterator[Cause]:
 
 
 def _unchangeable_part(spec: Object, old: Object) -> Object:
-    rest = copied(spec)
+    content = copied(spec)
     for kind in ("containers", "initContainers"):
-        for container in entries_of(rest, kind):
+        for container in entries_of(content, kind):
             container.pop("image", None)
-    rest.pop("activeDeadlineSeconds", None)
-    tolerations = entries_of(rest, "tolerations")
+    content.pop("activeDeadlineSeconds", None)
+    tolerations = entries_of(content, "tolerations")
     if all(toleration in tolerations for toleration in entries_of(old, "tolerations")):
-        rest.pop("tolerations", None)
-    return rest
+        content.pop("tolerations", None)
+    return content
 
 
 def _workload(draft: Draft) -> Iterator[Cause]:
@@ -165,11 +165,11 @@ def _workload(draft: Draft) -> Iterator[Cause]:
 def _selects(selector: object, labels: object) -> bool:
     if not isinstance(selector, dict):
         return False
-    given = labels if isinstance(labels, dict) else {}
-    wanted = selector.get("matchLabels") or {}
-    if not wanted and not selector.get("matchExpressions"):
+    supplied = labels if isinstance(labels, dict) else {}
+    match_labels = selector.get("matchLabels") or {}
+    if not match_labels and not selector.get("matchExpressions"):
         return False
-    return all(given.get(name) == value for name, value in wanted.items())
+    return all(supplied.get(name) == value for name, value in match_labels.items())
 
 
 def _workload_change(draft: Draft) -> Iterator[Cause]:

@@ -37,7 +37,7 @@ def compressed(response: Response, accepted: str) -> Response:
     """A long answer for somebody who takes it compressed."""
     if not accepted:
         return response
-    names = {one.partition(";")[0].strip() for one in accepted.split(",")}
+    names = {item.partition(";")[0].strip() for item in accepted.split(",")}
     if "gzip" in names and len(response.body) > _COMPRESSED_FROM:
         response.body = gzip.compress(response.body, 1, mtime=0)
         response.headers |= {"Content-Encoding": "gzip", "Vary": "Accept-Encoding"}
@@ -103,8 +103,8 @@ def list_head(resource: Resource, metadata: Object) -> bytes:
         head: Object = {"apiVersion": resource.api_version, "items": 0}
         body = compact_json({"kind": resource.list_kind, "metadata": metadata})
         return compact_json(head)[: -len("0}")] + b"[%s]," + body[1:]
-    made = {"kind": resource.list_kind, "apiVersion": resource.api_version, "metadata": metadata}
-    return compact_json(made)[:-1] + b',"items":[%s]}'
+    content = {"kind": resource.list_kind, "apiVersion": resource.api_version, "metadata": metadata}
+    return compact_json(content)[:-1] + b',"items":[%s]}'
 
 
 def encoded_list(resource: Resource, metadata: Object, items: Iterable[bytes]) -> bytes:

@@ -79,8 +79,8 @@ def _bound(call: Call, pod: Object, node: str, more: Object) -> Object:
 
 
 def _give_topology(call: Call, metadata: Object, node: str) -> None:
-    found = call.around.found("nodes", "", node) or {}
-    told = part_of(found, "metadata", "labels")
-    given = {name: told[name] for name in _TOPOLOGY if name in told}
-    if given:
-        metadata["labels"] = {**(metadata.get("labels") or {}), **given}
+    result = call.around.found("nodes", "", node) or {}
+    labels = part_of(result, "metadata", "labels")
+    supplied = {name: labels[name] for name in _TOPOLOGY if name in labels}
+    if supplied:
+        metadata["labels"] = {**(metadata.get("labels") or {}), **supplied}

@@ -114,8 +114,8 @@ def _store(call: Call, draft: Draft) -> Entry:
         metadata_of(content).pop("resourceVersion", None)
         return Entry(key, 0, 0, laid_out(key, content))
     lease = call.store.lease(EVENT_TTL) if call.resource.plural == "events" else 0
-    made = call.store.create(key, content, lease)
-    return seen_as(made, call.resource)
+    result = call.store.create(key, content, lease)
+    return seen_as(result, call.resource)
 
 
 def finished(call: Call, content: Object, live: Object | None = None) -> Object:

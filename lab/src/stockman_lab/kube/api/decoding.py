@@ -33,13 +33,13 @@ def read_body(body: bytes, content_type: str, kind: str) -> Tree:
     try:
         tree = _from_yaml(body, kind) if media == YAML else read_json(body)
     except (Unreadable, TooDeep) as error:
-        raise _unrecognized(kind, str(error)) from None
+        raise _format_failure(kind, str(error)) from None
     if tree is None:
         return {}
     if not isinstance(tree, dict) or not all(
         isinstance(tree.get(name), str | None) for name in ("apiVersion", "kind")
     ):
-        raise _unrecognized(kind, "the body is not an object with apiVersion and kind")
+        raise _format_failure(kind, "the body is not an object with apiVersion and kind")
     return tree
 
 
@@ -55,7 +55,7 @@ def too_large() -> Failure:
     return Failure(413, "RequestEntityTooLarge", text)
 
 
-def _unrecognized(kind: str, why: str) -> Failure:
+def _format_failure(kind: str, why: str) -> Failure:
     return bad_request(f"the object provided is unrecognized (must be of type {kind}): {why}")
 
 
@@ -65,7 +65,7 @@ def _from_protobuf(body: bytes, kind: str) -> Tree:
     try:
         return read_protobuf(body)
     except BadProtobuf as why:
-        raise _unrecognized(kind, str(why)) from None
+        raise _format_failure(kind, str(why)) from None
 
 
 def _from_yaml(body: bytes, kind: str) -> Json:
@@ -74,7 +74,7 @@ def _from_yaml(body: bytes, kind: str) -> Json:
     try:
         yaml: Json = read_yaml(body)
     except BadYaml as why:
-        raise _unrecognized(kind, str(why)) from None
+        raise _format_failure(kind, str(why)) from None
     return yaml
 
 
@@ -91,7 +91,7 @@ def read_object(call: Call, live: Object | None = None) -> Object:
     if not isinstance(tree, dict):
         raise bad_request(f"the object provided is unrecognized (must be of type {kind})")
     if call.resource.is_custom and not tree.get("kind"):
-        raise _unrecognized(kind, "Object 'Kind' is missing")
+        raise _format_failure(kind, "Object 'Kind' is missing")
     check_kind(call, tree)
     return typed(call, tree)
 
@@ -107,12 +107,12 @@ def _given(call: Call, content: Object, live: Object) -> Object:
         and call.resource.plural != "services"  # their status depends on what is wanted
     )
     rest, managed = without_managers({**content, "spec": {}} if is_kept else content, live)
-    found = copied(rest)
-    check_kind(call, found)
-    wrong = "" if call.resource.is_custom else decoding_error(call.shape, found)
+    result = copied(rest)
+    check_kind(call, result)
+    wrong = "" if call.resource.is_custom else decoding_error(call.shape, result)
     if wrong:
         raise bad_request(f"{call.resource.kind} cannot be handled: {wrong}")
-    made = finish_reading(call.resource, call.shape, found)
+    made = finish_reading(call.resource, call.shape, result)
     if managed:
         made["metadata"]["managedFields"] = managed
     return {**made, "spec": spec} if is_kept else made
@@ -127,22 +127,22 @@ def without_managers(content: Object, live: Object) -> tuple[Object, list[Object
     return {**content, "metadata": metadata}, managed
 
 
-def check_kind(call: Call, found: Object) -> None:
+def check_kind(call: Call, content: Object) -> None:
     """Refuse an object of another kind; fill in what it is where it does not say."""
     resource = call.resource
-    version = found.get("apiVersion") or resource.api_version
-    kind = found.get("kind") or resource.kind
+    version = content.get("apiVersion") or resource.api_version
+    kind = content.get("kind") or resource.kind
     if (version, kind) != (resource.api_version, resource.kind):
-        raise _other_kind(call, found, str(version), str(kind))
-    found["apiVersion"], found["kind"] = version, kind
+        raise _other_kind(call, content, str(version), str(kind))
+    content["apiVersion"], content["kind"] = version, kind
 
 
-def _other_kind(call: Call, found: Object, version: str, kind: str) -> Failure:
+def _other_kind(call: Call, content: Object, version: str, kind: str) -> Failure:
     resource = call.resource
     if kind != resource.kind and resource.is_custom:
         cause = wrong("kind", kind, f"must be {resource.kind}")
         group = version.rpartition("/")[0]
-        return invalid(Named("", group, kind), str(metadata_of(found).get("name", "")), [cause])
+        return invalid(Named("", group, kind), str(metadata_of(content).get("name", "")), [cause])
     if kind != resource.kind:
         bare = version.rpartition("/")[2]
         return bad_request(
@@ -154,79 +154,79 @@ def _other_kind(call: Call, found: Object, version: str, kind: str) -> Failure:
     )
 
 
-def typed(call: Call, found: Object, *, validates: bool = True) -> Object:
+def typed(call: Call, content: Object, *, validates: bool = True) -> Object:
     """An object as its type says, with defaults."""
     shape, resource = call.shape, call.resource
     head = f'{resource.kind} in version "{resource.version}" cannot be handled as a {resource.kind}'
     if validates:
-        wrong = metadata_error(found) if resource.is_custom else decoding_error(shape, found)
+        wrong = metadata_error(content) if resource.is_custom else decoding_error(shape, content)
         if wrong:
             raise bad_request(f"{head}: {wrong}")
-        complain(call, shape, found, head)
-    return shaped(resource, shape, found)
+        complain(call, shape, content, head)
+    return shaped(resource, shape, content)
 
 
-def complain(call: Call, shape: Type, found: Object, head: str) -> None:
+def complain(call: Call, shape: Type, content: Object, head: str) -> None:
     """Say what is unknown, in the way that was asked for."""
     way = call.request.asked("fieldValidation") or "Warn"
     if way == "Ignore":
         return
-    texts = complaints(shape, found)
+    texts = complaints(shape, content)
     if texts and way == "Strict":
         error = strict_decoding_error(texts)
         raise bad_request(f"{head}: {error}")
     call.warnings.extend(texts)
 
 
-def shaped(resource: Resource, shape: Type, found: Object) -> Object:
+def shaped(resource: Resource, shape: Type, content: Object) -> Object:
     """An object with its defaults, as the server writes it back."""
     # Custom ones are written and read again, which leaves what was given as it is.
-    return finish_reading(resource, shape, found if resource.is_custom else copied(found))
+    return finish_reading(resource, shape, content if resource.is_custom else copied(content))
 
 
-def finish_reading(resource: Resource, shape: Type, made: Object) -> Object:
+def finish_reading(resource: Resource, shape: Type, content: Object) -> Object:
     """The same of an object that nobody else has."""
     if resource.is_custom:
-        made = cast(Object, json.loads(json.dumps(made)))
-        prune(shape, made)
-        fill_defaults(shape, made)
-        return _own_metadata(made)
-    drop_nulls(shape, made)
-    made.setdefault("metadata", {})
-    fill_defaults(shape, made)
-    _take_texts(made)
-    _give_template_generation(made)
-    is_reset = metadata_of(made).get("managedFields") == []
-    written = cast(Object, rewritten(shape, made))
+        content = cast(Object, json.loads(json.dumps(content)))
+        prune(shape, content)
+        fill_defaults(shape, content)
+        return _own_metadata(content)
+    drop_nulls(shape, content)
+    content.setdefault("metadata", {})
+    fill_defaults(shape, content)
+    _take_texts(content)
+    _give_template_generation(content)
+    is_reset = metadata_of(content).get("managedFields") == []
+    written = cast(Object, rewritten(shape, content))
     if is_reset:
         written["metadata"]["managedFields"] = [{}]
     return written
 
 
-def _own_metadata(made: Object) -> Object:
-    metadata = made.get("metadata")
+def _own_metadata(content: Object) -> Object:
+    metadata = content.get("metadata")
     if isinstance(metadata, dict):
-        made["metadata"] = rewritten(builtin("meta.v1.ObjectMeta"), metadata)
+        content["metadata"] = rewritten(builtin("meta.v1.ObjectMeta"), metadata)
     else:
-        made["metadata"] = {}
-    return made
+        content["metadata"] = {}
+    return content
 
 
-def _give_template_generation(made: Object) -> None:
-    if made.get("kind") == "DaemonSet" and isinstance(made.get("metadata"), dict):
-        annotations = made["metadata"].get("annotations")
-        annotations = made["metadata"]["annotations"] = dict(annotations or {})
+def _give_template_generation(content: Object) -> None:
+    if content.get("kind") == "DaemonSet" and isinstance(content.get("metadata"), dict):
+        annotations = content["metadata"].get("annotations")
+        annotations = content["metadata"]["annotations"] = dict(annotations or {})
         annotations.setdefault(TEMPLATE_GENERATION, "0")
 
 
-def _take_texts(made: Object) -> None:
+def _take_texts(content: Object) -> None:
     """Secrets may be given as plain texts."""
-    if made.get("kind") != "Secret" or made.get("apiVersion") != "v1":
+    if content.get("kind") != "Secret" or content.get("apiVersion") != "v1":
         return
-    string_data = made.pop("stringData", None)
+    string_data = content.pop("stringData", None)
     if isinstance(string_data, dict) and string_data:
         texts = {
             name: base64.b64encode((one or "").encode()).decode()
             for name, one in string_data.items()
         }
-        made["data"] = {**(made.get("data") or {}), **texts}
+        content["data"] = {**(content.get("data") or {}), **texts}

@@ -46,9 +46,9 @@ def establish(call: Call, entry: Entry) -> Entry:
     writing = Writing(
         "kube-apiserver", call.resource.api_version, call.shape, now, "status", (("f:spec",),)
     )
-    made = rewritten(call.shape, track_update(entry.content, content, writing))
-    if isinstance(made, dict):
-        _put(call, entry, made)
+    result = rewritten(call.shape, track_update(entry.content, content, writing))
+    if isinstance(result, dict):
+        _put(call, entry, result)
     return entry
 
 
@@ -81,8 +81,8 @@ def terminate(call: Call, entry: Entry) -> Entry:
     status = content.setdefault("status", {})
     ending = _condition("Terminating", "InstanceDeletionPending", _PENDING, now)
     status["conditions"] = [*(status.get("conditions") or []), ending]
-    made = rewritten(call.shape, content)
-    marked = _put(call, entry, made if isinstance(made, dict) else content)
+    result = rewritten(call.shape, content)
+    marked = _put(call, entry, result if isinstance(result, dict) else content)
     for one in call.store.list(_instances(content)).entries:
         if metadata_of(one.content).get("finalizers"):
             gone = copied(one.content)

@@ -73,21 +73,21 @@ def delete_entry(call: Call, entry: Entry, options: Object) -> tuple[Entry, bool
     if is_definition(call) and not is_dry:
         return terminate(call, entry), False
     content = copied(entry.content)
-    made = content["metadata"]
-    made["finalizers"] = _finalizers(metadata, options)
+    result = content["metadata"]
+    result["finalizers"] = _finalizers(metadata, options)
     grace = _grace(call, entry.content, options)
     already = metadata.get("deletionTimestamp")
     if already and grace:
         left = metadata.get("deletionGracePeriodSeconds") or 0
         if grace >= left:
             return entry, False
-    held = bool(made["finalizers"]) or _is_held(call, content)
-    if not made["finalizers"]:
-        del made["finalizers"]
+    held = bool(result["finalizers"]) or _is_held(call, content)
+    if not result["finalizers"]:
+        del result["finalizers"]
     graceful = _is_graceful(call)
     if not held and not grace:
         if graceful:
-            _mark(call, made, 0)
+            _mark(call, result, 0)
         if not is_dry:
             try:
                 call.store.delete(entry)
@@ -95,7 +95,7 @@ def delete_entry(call: Call, entry: Entry, options: Object) -> tuple[Entry, bool
                 raise conflict(call.named, name) from None
         return Entry(entry.key, entry.revision, entry.created, in_order(content)), True
     if not already or grace < (metadata.get("deletionGracePeriodSeconds") or 0):
-        _mark(call, made, grace)
+        _mark(call, result, grace)
     if call.resource.plural == "namespaces" and not call.resource.group:
         content.setdefault("status", {})["phase"] = "Terminating"
     if is_dry or content == entry.content:
@@ -149,7 +149,7 @@ def _finalizers(metadata: Object, options: Object) -> list[str]:
     policy = options.get("propagationPolicy")
     if policy is not None:
         orphans, foreground = policy == "Orphan", policy == "Foreground"
-    plain = [one for one in kept if one not in {_ORPHAN, _FOREGROUND}]
+    plain = [item for item in kept if item not in {_ORPHAN, _FOREGROUND}]
     if orphans:
         plain.append(_ORPHAN)
     if foreground:

@@ -33,13 +33,13 @@ def evict(call: Call) -> Response:
         _account(call, entry, is_dry=options.get("dryRun") == ["All"])
         entry = call.store.get(call.key()) or entry
     if options.get("dryRun") != ["All"]:
-        entry = call.store.update(entry, _targeted(call, entry))
+        entry = call.store.update(entry, _with_disruption_target(call, entry))
     delete_entry(call, entry, options)
     status = {"kind": "Status", "apiVersion": "v1", "metadata": {}, "status": "Success"}
     return answered({**status, "code": 201}, 201)
 
 
-def _targeted(call: Call, entry: Entry) -> Object:
+def _with_disruption_target(call: Call, entry: Entry) -> Object:
     """A pod with the reason why it goes."""
     pod = copied(entry.content)
     status = pod.setdefault("status", {})

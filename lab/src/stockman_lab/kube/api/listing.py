@@ -45,9 +45,9 @@ class Page:
 def get(call: Call) -> Entry:
     """One object; raises `Failure`."""
     version = call.request.asked("resourceVersion")
-    wanted = read_version(version) if version else 0
-    if wanted > call.store.keyspace.revision:
-        raise too_new(wanted, call.store.keyspace.revision)
+    desired = read_version(version) if version else 0
+    if desired > call.store.keyspace.revision:
+        raise too_new(desired, call.store.keyspace.revision)
     entry = call.store.get(call.key(), cached=bool(version))
     if entry is None:
         raise not_found(call.named, call.name)
@@ -61,10 +61,10 @@ def read_version(text: str) -> int:
     return int(text)
 
 
-def too_new(wanted: int, current: int) -> Failure:
+def too_new(desired: int, current: int) -> Failure:
     """Nobody has seen such a version yet."""
     cause = Cause("ResourceVersionTooLarge", "Too large resource version")
-    text = f"Timeout: Too large resource version: {wanted}, current: {current}"
+    text = f"Timeout: Too large resource version: {desired}, current: {current}"
     return Failure(504, "Timeout", text, About(causes=[cause], retry_after=1))
 
 
@@ -77,8 +77,8 @@ def list_objects(call: Call) -> Page:
         why = f"{_MATCH} is forbidden unless resourceVersion is provided"
         raise invalid(Named("", "meta.k8s.io", "ListOptions"), "", [forbidden_field(_MATCH, why)])
     if request.asked("continue"):
-        return _continued(call, chosen, request.asked("continue"), limit)
-    listed = _listed(call, limit)
+        return _next_page(call, chosen, request.asked("continue"), limit)
+    listed = _read_list(call, limit)
     is_cached = request.asked("resourceVersion") == "0"
     return _page(call, chosen, listed, 0 if is_cached else limit)
 
@@ -91,17 +91,17 @@ def read_number(text: str) -> int:
         raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from None
 
 
-def _listed(call: Call, limit: int) -> Listed:
+def _read_list(call: Call, limit: int) -> Listed:
     version, match = call.request.asked("resourceVersion"), call.request.asked(_MATCH)
     if not version:
         return call.store.list(call.prefix)
-    wanted = read_version(version)
+    desired = read_version(version)
     current = call.store.keyspace.revision
-    if wanted > current:
-        raise too_new(wanted, current)
-    if match == "Exact" or (not match and limit and wanted):
+    if desired > current:
+        raise too_new(desired, current)
+    if match == "Exact" or (not match and limit and desired):
         try:
-            return call.store.list_at(call.prefix, wanted)
+            return call.store.list_at(call.prefix, desired)
         except EtcdError as why:
             if why.reason is Reason.COMPACTED:
                 raise expired(_OLD_VERSION) from None
@@ -109,7 +109,7 @@ def _listed(call: Call, limit: int) -> Listed:
     return call.store.list(call.prefix, cached=True)
 
 
-def _continued(call: Call, chosen: Selection, token: str, limit: int) -> Page:
+def _next_page(call: Call, chosen: Selection, token: str, limit: int) -> Page:
     version, start = _read_token(token)
     prefix = call.prefix
     key = prefix + start.encode()

@@ -48,7 +48,7 @@ def pod_log(call: Call, written: Written = lambda _: None) -> Response:
         raise bad_request(str(why)) from None
     if not call.request.is_asked("follow") or options.previous:
         return Response(200, dict(_TEXT), _text(lines, options))
-    return Response(200, dict(_TEXT), stream=_followed(call, options, lines, written))
+    return Response(200, dict(_TEXT), stream=_follow(call, options, lines, written))
 
 
 def _options(call: Call, container: str) -> _Options:
@@ -74,7 +74,10 @@ def _check_node(call: Call, pod: Object) -> None:
     name = part_of(pod, "spec")["nodeName"]
     node = call.store.get(ObjectKey("nodes", name).key)
     conditions = [] if node is None else entries_of(node.content, "status", "conditions")
-    if any(one.get("type") == "Ready" and one.get("status") == "Unknown" for one in conditions):
+    if any(
+        condition.get("type") == "Ready" and condition.get("status") == "Unknown"
+        for condition in conditions
+    ):
         raise Failure(500, "", f"dial tcp {name}:10250: connect: no route to host")
 
 
@@ -114,7 +117,7 @@ def _moment(moment: float) -> str:
     return datetime.fromtimestamp(moment, UTC).strftime("%Y-%m-%dT%H:%M:%S.%f000Z")
 
 
-async def _followed(
+async def _follow(
     call: Call, options: _Options, lines: list[Line], written: Written
 ) -> AsyncIterator[bytes]:
     """What is said from now on, until the container ends."""
@@ -122,15 +125,15 @@ async def _followed(
     while True:
         if lines:
             yield _text(lines, options)
-        found = call.store.get(call.key(), cached=True)
-        if found is None or _has_ended(found.content, options.container):
+        entry = call.store.get(call.key(), cached=True)
+        if entry is None or _has_ended(entry.content, options.container):
             return
         await call.store.bell.rung()
-        found = call.store.get(call.key(), cached=True)
-        if found is None:
+        entry = call.store.get(call.key(), cached=True)
+        if entry is None:
             return
         try:
-            lines = _lines(found.content, options, call.around.now, written, last)
+            lines = _lines(entry.content, options, call.around.now, written, last)
         except NoLogs:
             return
         last = max((moment for moment, _ in lines), default=last)

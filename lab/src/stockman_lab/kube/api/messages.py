@@ -56,8 +56,8 @@ class Request:
 
     def asked(self, name: str) -> str:
         """A parameter; empty where it is not given."""
-        found = self.query.get(name)
-        return found[0] if found else ""
+        content = self.query.get(name)
+        return content[0] if content else ""
 
     def is_asked(self, name: str) -> bool:
         """Whether a parameter says yes."""
@@ -68,7 +68,7 @@ class Request:
         """Who sets fields, unless it is told: the program."""
         told = self.asked("fieldManager")
         agent = self.headers.get("user-agent", "").partition("/")[0]
-        return told or "".join(one for one in agent[:128] if one.isprintable())
+        return told or "".join(item for item in agent[:128] if item.isprintable())
 
 
 class Response:

@@ -35,13 +35,13 @@ def negotiated(accept: str) -> Wanted:
     """What is answered to an `Accept` header; raises `Failure`."""
     for part in (accept or JSON).split(","):
         name, *rest = (word.strip() for word in part.split(";"))
-        given = dict(word.partition("=")[::2] for word in rest)
+        supplied = dict(word.partition("=")[::2] for word in rest)
         if name not in {JSON, "*/*", "application/*"}:
             continue
-        if "as" not in given:
+        if "as" not in supplied:
             return Wanted()
-        if given["as"] in _KINDS and given.get("v") in {"v1", "v1beta1"}:
-            return Wanted(given["as"], given["v"])
+        if supplied["as"] in _KINDS and supplied.get("v") in {"v1", "v1beta1"}:
+            return Wanted(supplied["as"], supplied["v"])
     text = f"only the following media types are accepted: {JSON}"
     raise Failure(406, "NotAcceptable", text)
 

@@ -9,12 +9,12 @@ def selects(selector: Tree, labels: Tree) -> bool:
     """Whether a selector of an object means these labels; none means nothing, an empty one all."""
     if not isinstance(selector, dict):
         return False
-    found = labels if isinstance(labels, dict) else {}
+    result = labels if isinstance(labels, dict) else {}
     match_labels = selector.get("matchLabels") or {}
-    if any(found.get(name) != match_label for name, match_label in match_labels.items()):
+    if any(result.get(name) != match_label for name, match_label in match_labels.items()):
         return False
     return all(
-        _holds(match_expression, found)
+        _holds(match_expression, result)
         for match_expression in selector.get("matchExpressions") or []
     )
 

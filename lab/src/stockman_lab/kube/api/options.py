@@ -34,5 +34,5 @@ def check_deletion(options: Object) -> None:
         raise invalid(Named("", "meta.k8s.io", "DeleteOptions"), "", causes)
 
 
-def _dry_run_causes(given: list[str]) -> list[Cause]:
-    return [unsupported("dryRun", given, ("All",))] if set(given) - {"All"} else []
+def _dry_run_causes(supplied: list[str]) -> list[Cause]:
+    return [unsupported("dryRun", supplied, ("All",))] if set(supplied) - {"All"} else []

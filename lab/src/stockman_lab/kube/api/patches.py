@@ -66,24 +66,24 @@ def _patch(call: Call, media: str) -> Entry:
     if entry is None:
         raise not_found(call.named, call.name)
     live = seen_as(entry, call.resource).content
-    made = patched(call.request.body, media, live, call.shape)
-    made = _typed(call, made, live)
-    check_name(call, made)
-    set_namespace(call, made)
-    return write(call, entry, made, version_checked=False)
+    patch_result = patched(call.request.body, media, live, call.shape)
+    patch_result = _read_patch_result(call, patch_result, live)
+    check_name(call, patch_result)
+    set_namespace(call, patch_result)
+    return write(call, entry, patch_result, version_checked=False)
 
 
 def patched(body: bytes, media: str, live: Object, shape: Type) -> Object:
     """What an object becomes by a patch; raises `Failure`."""
     if media == _JSON_PATCH:
-        return _json_patched(body, live)
-    found = _read(body)
-    if not isinstance(found, dict):
+        return _json_patch(body, live)
+    result = _read(body)
+    if not isinstance(result, dict):
         raise bad_request("error decoding patch: the patch is not an object")
     if media == _MERGE:
-        return merge_patched(live, found)
+        return merge_patched(live, result)
     try:
-        return strategically_patched(live, found, shape)
+        return strategically_patched(live, result, shape)
     except BadPatch as why:
         raise Failure(500, "", str(why)) from None
 
@@ -95,7 +95,7 @@ def _read(body: bytes) -> Json:
         raise bad_request(f"error decoding patch: {error}") from None
 
 
-def _json_patched(body: bytes, live: Object) -> Object:
+def _json_patch(body: bytes, live: Object) -> Object:
     operations = _read(body)
     if not isinstance(operations, list) or not all(isinstance(item, dict) for item in operations):
         raise bad_request("error decoding patch: the patch is not a list of operations")
@@ -106,48 +106,48 @@ def _json_patched(body: bytes, live: Object) -> Object:
         raise Failure(422, "Invalid", text, About()) from None
 
 
-def _typed(call: Call, made: Object, live: Object) -> Object:
+def _read_patch_result(call: Call, content: Object, live: Object) -> Object:
     """An object that a patch made of a live one, as its type says; raises `Failure`."""
     resource = call.resource
-    made = {"kind": resource.kind, "apiVersion": resource.api_version, **made}
+    content = {"kind": resource.kind, "apiVersion": resource.api_version, **content}
     if resource.is_custom:
-        _check_custom_kind(call, made)
-    elif (made["apiVersion"], made["kind"]) != (resource.api_version, resource.kind):
-        text = f'no kind "{made["kind"]}" is registered for version "{made["apiVersion"]}"'
-        raise _unfit(made, text)
-    rest, managed = without_managers(made, live)
+        _check_custom_kind(call, content)
+    elif (content["apiVersion"], content["kind"]) != (resource.api_version, resource.kind):
+        text = f'no kind "{content["kind"]}" is registered for version "{content["apiVersion"]}"'
+        raise _unfit(content, text)
+    rest, managed = without_managers(content, live)
     why = metadata_error(rest) if resource.is_custom else decoding_error(call.shape, rest)
     if why:
-        raise _unfit(made, why)
-    _complain(call, rest, made)
+        raise _unfit(content, why)
+    _complain(call, rest, content)
     typed = shaped(resource, call.shape, rest)
     if managed:
         typed["metadata"]["managedFields"] = managed
     return typed
 
 
-def _check_custom_kind(call: Call, made: Object) -> None:
+def _check_custom_kind(call: Call, content: Object) -> None:
     resource = call.resource
-    version, kind = str(made["apiVersion"]), str(made["kind"])
+    version, kind = str(content["apiVersion"]), str(content["kind"])
     causes = []
     if version != resource.api_version:
-        causes.append(wrong("apiVersion", made["apiVersion"], f"must be {resource.api_version}"))
+        causes.append(wrong("apiVersion", content["apiVersion"], f"must be {resource.api_version}"))
     if kind != resource.kind:
-        causes.append(wrong("kind", made["kind"], f"must be {resource.kind}"))
+        causes.append(wrong("kind", content["kind"], f"must be {resource.kind}"))
     if causes:
         raise invalid(Named("", version.rpartition("/")[0], kind), call.name, causes)
 
 
-def _complain(call: Call, found: Object, made: Object) -> None:
+def _complain(call: Call, content: Object, result: Object) -> None:
     """Say what is unknown of what was found in an object that a patch made."""
     try:
-        complain(call, call.shape, found, "")
+        complain(call, call.shape, content, "")
     except Failure as failure:
-        raise _unfit(made, failure.message.removeprefix(": ")) from None
+        raise _unfit(result, failure.message.removeprefix(": ")) from None
 
 
-def _unfit(made: Object, why: str) -> Failure:
-    text = json.dumps(dict(sorted(made.items())), separators=(",", ":"))
+def _unfit(content: Object, why: str) -> Failure:
+    text = json.dumps(dict(sorted(content.items())), separators=(",", ":"))
     return invalid(Named("", "", ""), "", [wrong("patch", text, why)])
 
 
@@ -156,16 +156,16 @@ def _apply(call: Call) -> tuple[Entry, bool]:
     key, same = call.key(), _identity(call)
     known = None if call.route.subresource else call.store.readable_one(key)
     if known is None:
-        return _newly_applied(call)
+        return _apply_object(call)
     warned = known.unchanged_by.get(same)
     if warned is not None and call.store.get(key) is known:
         call.warnings.extend(warned)
         return known, False
     before = len(call.warnings)
-    made, is_new = _newly_applied(call)
-    if made is known:
+    result, is_new = _apply_object(call)
+    if result is known:
         known.unchanged_by[same] = tuple(call.warnings[before:])
-    return made, is_new
+    return result, is_new
 
 
 def _identity(call: Call) -> Hashable:
@@ -177,39 +177,39 @@ def _identity(call: Call) -> Hashable:
     return request.body, query, who, call.resource.api_version, call.shape
 
 
-def _newly_applied(call: Call) -> tuple[Entry, bool]:
-    wanted = _applied_object(call)
+def _apply_object(call: Call) -> tuple[Entry, bool]:
+    desired = _read_apply_body(call)
     resource = call.resource
-    kind = (wanted.get("apiVersion", ""), wanted.get("kind", ""))
+    kind = (desired.get("apiVersion", ""), desired.get("kind", ""))
     if kind != (resource.api_version, resource.kind):
         group, _, version = str(kind[0]).rpartition("/")
         raise bad_request(f"invalid object type: {group}/{version}, Kind={kind[1]}")
-    _check_applied_name(call, wanted)
-    if metadata_of(wanted).get("managedFields") is None:
-        _check_typed(call, wanted)
+    _check_applied_name(call, desired)
+    if metadata_of(desired).get("managedFields") is None:
+        _check_types(call, desired)
     entry = call.store.get(call.key())
     live = None if entry is None else seen_as(entry, resource).content
     force = call.request.is_asked("force")
     try:
-        made = apply(live, wanted, writing(call, wanted), force=force)
+        result = apply(live, desired, writing(call, desired), force=force)
     except Unlike as why:
         raise Failure(
-            500, "", f"failed to create typed patch object ({_told(wanted)}): {why}"
+            500, "", f"failed to create typed patch object ({_told(desired)}): {why}"
         ) from None
     if not resource.is_custom:
-        _check_decoded(call.shape, wanted, made)
-    managed = metadata_of(made).pop("managedFields", None)
-    made = finish_reading(resource, call.shape, made)
-    made["metadata"].setdefault("name", call.name)
-    set_namespace(call, made)
+        _check_values(call.shape, desired, result)
+    managed = metadata_of(result).pop("managedFields", None)
+    result = finish_reading(resource, call.shape, result)
+    result["metadata"].setdefault("name", call.name)
+    set_namespace(call, result)
     if managed:
-        made["metadata"]["managedFields"] = managed
+        result["metadata"]["managedFields"] = managed
     if entry is None:
-        return create_object(call, made), True
-    return write(call, entry, made, tracked=True, version_checked=False), False
+        return create_object(call, result), True
+    return write(call, entry, result, tracked=True, version_checked=False), False
 
 
-def _applied_object(call: Call) -> Object:
+def _read_apply_body(call: Call) -> Object:
     body = call.request.body
     try:
         tree: Tree = read_json(body)
@@ -233,8 +233,8 @@ def _from_yaml(body: bytes) -> Tree:
         raise bad_request(f"error decoding YAML: error converting YAML to JSON: {why}") from None
 
 
-def _check_applied_name(call: Call, wanted: Object) -> None:
-    metadata = wanted.setdefault("metadata", {})
+def _check_applied_name(call: Call, content: Object) -> None:
+    metadata = content.setdefault("metadata", {})
     if not isinstance(metadata, dict):
         raise bad_request("error decoding YAML: metadata is not an object")
     name = metadata.get("name")
@@ -248,24 +248,24 @@ def _check_applied_name(call: Call, wanted: Object) -> None:
         )
 
 
-def _check_typed(call: Call, wanted: Object) -> None:
-    errors = unlike(wanted, call.shape)
+def _check_types(call: Call, content: Object) -> None:
+    errors = unlike(content, call.shape)
     if errors:
         error = errors[0] if len(errors) == 1 else "errors:\n  " + "\n  ".join(errors)
-        text = f"failed to create typed patch object ({_told(wanted)}): {error}"
+        text = f"failed to create typed patch object ({_told(content)}): {error}"
         raise Failure(500, "", text)
 
 
-def _check_decoded(shape: Type, wanted: Object, made: Object) -> None:
+def _check_values(shape: Type, content: Object, result: Object) -> None:
     """Refuse texts that stand for something else, as bytes do, and are no such thing."""
-    why = decoding_error(shape, made)
+    why = decoding_error(shape, result)
     if why:
-        text = f"failed to convert new object ({_told(wanted)}) to proper version: {why}"
+        text = f"failed to convert new object ({_told(content)}) to proper version: {why}"
         raise Failure(500, "", text)
 
 
-def _told(wanted: Object) -> str:
-    metadata = metadata_of(wanted)
-    group, _, version = str(wanted.get("apiVersion", "")).rpartition("/")
-    place = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
-    return f"{place}; {group}/{version}, Kind={wanted.get('kind', '')}"
+def _told(content: Object) -> str:
+    metadata = metadata_of(content)
+    group, _, version = str(content.get("apiVersion", "")).rpartition("/")
+    key = f"{metadata.get('namespace', '')}/{metadata.get('name', '')}"
+    return f"{key}; {group}/{version}, Kind={content.get('kind', '')}"

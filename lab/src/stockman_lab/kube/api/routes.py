@@ -99,7 +99,9 @@ def _route(group: str, version: str, parts: list[str], types: Types) -> Route:
         if resource.is_custom:
             raise not_found(Named(resource.plural, resource.group, resource.kind), name)
         raise absent()
-    return Route(resource, namespace, name, subresource, rest="/".join(one for one in rest if one))
+    return Route(
+        resource, namespace, name, subresource, rest="/".join(item for item in rest if item)
+    )
 
 
 def _with_verb(route: Route, method: str) -> Route:

@@ -27,7 +27,7 @@ def scale(call: Call) -> Response:
     entry = call.store.get(call.key())
     if entry is None:
         raise not_found(call.named, call.name)
-    desired = _desired(call, _scale_of(entry))
+    desired = _read_scale(call, _scale_of(entry))
     replicas = part_of(desired, "spec").get("replicas", 0)
     if not isinstance(replicas, int) or replicas < 0:
         cause = wrong("spec.replicas", replicas, "must be greater than or equal to 0")
@@ -41,7 +41,7 @@ def scale(call: Call) -> Response:
     return answered(_scale_of(write(call, entry, content, tracked=True, version_checked=False)))
 
 
-def _desired(call: Call, scale: Object) -> Object:
+def _read_scale(call: Call, scale: Object) -> Object:
     request = call.request
     media = request.headers.get("content-type", "")
     if call.route.verb == "update":

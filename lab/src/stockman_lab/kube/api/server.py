@@ -101,11 +101,11 @@ class Api:
         """The answer to a request."""
         self.store.hold()
         try:
-            return self._handled(request)
+            return self._respond_or_refuse(request)
         finally:
             self.store.let_go()
 
-    def _handled(self, request: Request) -> Response:
+    def _respond_or_refuse(self, request: Request) -> Response:
         try:
             response = self._answer(request)
         except Failure as failure:
@@ -125,10 +125,10 @@ class Api:
             route = read_route(request.method, request.path, types)
         except NotAnObject:
             return self._told(request, types)
-        wanted = negotiated(request.headers.get("accept", ""))
-        call = Call(request, route, wanted, types, self.store, self.around)
+        desired = negotiated(request.headers.get("accept", ""))
+        call = Call(request, route, desired, types, self.store, self.around)
         try:
-            response = self._served(call, route)
+            response = self._serve(call, route)
         except Failure as failure:
             response = answers.refused(failure)
         response.warnings += [_warning(fromkey) for fromkey in dict.fromkeys(call.warnings)]
@@ -156,7 +156,7 @@ class Api:
             return False
         return True
 
-    def _served(self, call: Call, route: Route) -> Response:
+    def _serve(self, call: Call, route: Route) -> Response:
         if route.subresource:
             return answer_subresource(call, self.subresources)
         if route.verb == "create":
@@ -178,13 +178,13 @@ class Api:
             case "list":
                 return _list(call, list_objects(call))
             case "create":
-                made = establish(call, create(call))
-                return _object(call, made, 201)
+                result = establish(call, create(call))
+                return _object(call, result, 201)
             case "update" | "patch":
-                made, is_new = (update(call), False) if route.verb == "update" else patch(call)
-                made = establish(call, made)
+                result, is_new = (update(call), False) if route.verb == "update" else patch(call)
+                result = establish(call, result)
                 finish(call)
-                return _object(call, made, 201 if is_new else 200)
+                return _object(call, result, 201 if is_new else 200)
             case "delete":
                 entry, is_gone = delete(call)
                 finish(call)
@@ -202,25 +202,25 @@ def _warning(text: str) -> str:
 
 
 def _object(call: Call, entry: Entry, status: int = 200) -> Response:
-    wanted = call.wanted
-    if wanted.is_table:
+    desired = call.wanted
+    if desired.is_table:
         metadata = {"resourceVersion": str(entry.revision)}
         return answers.answered(table_of(call, [entry], metadata), status)
-    if wanted.is_metadata:
-        content = answers.metadata_only(entry.content, wanted.version)
+    if desired.is_metadata:
+        content = answers.metadata_only(entry.content, desired.version)
         return answers.answered(content, status)
     return answers.of_entry(entry, status)
 
 
 def _list(call: Call, page: Page) -> Response:
-    wanted = call.wanted
-    if wanted.is_table:
+    desired = call.wanted
+    if desired.is_table:
         return answers.answered(table_of(call, page.entries, page.metadata))
-    if wanted.is_metadata:
-        items = [answers.metadata_only(entry.content, wanted.version) for entry in page.entries]
+    if desired.is_metadata:
+        items = [answers.metadata_only(entry.content, desired.version) for entry in page.entries]
         content = {
             "kind": "PartialObjectMetadataList",
-            "apiVersion": f"meta.k8s.io/{wanted.version}",
+            "apiVersion": f"meta.k8s.io/{desired.version}",
             "metadata": page.metadata,
             "items": items,
         }

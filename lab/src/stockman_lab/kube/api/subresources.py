@@ -45,7 +45,7 @@ def _as_object(call: Call) -> Response:
     return of_entry(entry)
 
 
-def _refused(call: Call) -> Response:
+def _refuse(call: Call) -> Response:
     get(call)
     text = f"{call.route.subresource} is not simulated: containers of the lab are not really there"
     raise bad_request(text)
@@ -56,8 +56,8 @@ _HANDLERS: dict[str, Handler] = {
     "eviction": evict,
     "binding": bind,
     "log": pod_log,
-    "exec": _refused,
-    "attach": _refused,
-    "portforward": _refused,
-    "proxy": _refused,
+    "exec": _refuse,
+    "attach": _refuse,
+    "portforward": _refuse,
+    "proxy": _refuse,
 }

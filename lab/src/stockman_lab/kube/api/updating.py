@@ -25,8 +25,8 @@ from stockman_lab.kube.store.store import Changed
 def update(call: Call) -> Entry:
     """Put what the body says in place of an object."""
     check_options(call, "UpdateOptions")
-    given = None if call.request.content is None else call.store.get(call.key(), cached=True)
-    content = read_object(call, None if given is None else given.content)
+    supplied = None if call.request.content is None else call.store.get(call.key(), cached=True)
+    content = read_object(call, None if supplied is None else supplied.content)
     check_name(call, content)
     set_namespace(call, content)
     entry = call.store.get(call.key())
@@ -132,11 +132,11 @@ def _timeless(entry: Object) -> Object:
 
 
 def _other_uid(call: Call, entry: Entry, uid: str) -> Exception:
-    found = metadata_of(entry.content).get("uid", "")
+    result = metadata_of(entry.content).get("uid", "")
     why = (
         f"StorageError: invalid object, Code: 4, Key: {entry.key.decode()}, ResourceVersion: 0,"
         f" AdditionalErrorMsg: Precondition failed: UID in precondition: {uid}, UID in object"
-        f" meta: {found}"
+        f" meta: {result}"
     )
     return conflict(call.named, call.name, why)
 

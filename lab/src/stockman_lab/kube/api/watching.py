@@ -20,11 +20,11 @@ from stockman_lab.kube.tables.table import Include, table
 
 def table_of(call: Call, entries: list[Entry], metadata: Object) -> Object:
     """Objects as rows; raises `Failure`."""
-    asked = call.request.asked("includeObject")
+    requested = call.request.asked("includeObject")
     try:
-        include = Include(asked) if asked else Include.METADATA
+        include = Include(requested) if requested else Include.METADATA
     except ValueError:
-        raise bad_request(f'unrecognized includeObject value: "{asked}"') from None
+        raise bad_request(f'unrecognized includeObject value: "{requested}"') from None
     contents = (entry.content for entry in entries)
     return table(call.resource, contents, call.around.now, metadata, include)
 
@@ -118,5 +118,5 @@ def _bookmark(call: Call, sight: Sight) -> Object:
 def _empty(call: Call) -> Object:
     if call.resource.is_custom:
         return {}
-    found = rewritten(call.shape, {})
-    return found if isinstance(found, dict) else {}
+    content = rewritten(call.shape, {})
+    return content if isinstance(content, dict) else {}

@@ -62,7 +62,7 @@ def _as_json(value: Tree) -> Tree:
     if isinstance(value, dict):
         return {_key(name): _as_json(one) for name, one in value.items()}
     if isinstance(value, list):
-        return [_as_json(one) for one in value]
+        return [_as_json(item) for item in value]
     if isinstance(value, float) and not isfinite(value):
         raise BadYaml(f"json: unsupported value: {value}")
     return value

@@ -54,11 +54,11 @@ from stockman_lab.kube.nodes.scheduler import Scheduler
 def silent_since(hosts: Hosts, notes: dict[str, str], name: str, now: float) -> float | None:
     """The moment when a kubelet was first missed, noted the first time. None: it can be heard."""
     host = hosts.host(name)
-    place = f"silent {name}"
+    key = f"silent {name}"
     if host is not None and host.is_alive:
-        notes.pop(place, None)
+        notes.pop(key, None)
         return None
-    return float(notes.setdefault(place, str(now)))
+    return float(notes.setdefault(key, str(now)))
 
 
 def program_controllers(
@@ -115,7 +115,7 @@ class TalosHosts:
     def controllers(self) -> list[Machine]:
         """Control plane machines with power."""
         every = self._land.all_controllers()
-        return [one for one in every if etcd_member.cluster_of(one) is self._cluster]
+        return [content for content in every if etcd_member.cluster_of(content) is self._cluster]
 
     def host(self, name: str) -> TalosHost | None:
         """The machine of a Node. None: it has no power, or there is none."""
@@ -129,8 +129,8 @@ class TalosHosts:
             self._seen = self._land.changes
             first = next(iter(self.controllers()), None)
             group = self._land.group(first) if first is not None else []
-            group = sorted(group, key=lambda one: one.key)
-            self._by_name = {nodename(one): TalosHost(one) for one in group if nodename(one)}
+            group = sorted(group, key=lambda item: item.key)
+            self._by_name = {nodename(item): TalosHost(item) for item in group if nodename(item)}
         return self._by_name
 
 
@@ -198,7 +198,7 @@ class KubernetesCluster:
             return
         if "/leases" in request.path:
             self._renew_leases()
-        if any(one in request.path for one in ("/leases", "/endpoints", "/endpointslices")):
+        if any(item in request.path for item in ("/leases", "/endpoints", "/endpointslices")):
             self.keep_own_objects()
 
     def keep_own_objects(self) -> None:
@@ -321,14 +321,14 @@ class Kubernetes:
         if cluster is not None and nodename(machine):
             cluster.notice(machine)
             return
-        for one in self._all():
-            one.miss()
+        for item in self._all():
+            item.miss()
 
     def look_around(self) -> None:
         """Something around all machines changed: those look whom it matters to."""
-        for one in self._all():
-            if one.controllers.objects.listed("cephclusters", group=GROUP):
-                one.controllers.look_at(CephClusters.name, ALL)
+        for item in self._all():
+            if item.controllers.objects.listed("cephclusters", group=GROUP):
+                item.controllers.look_at(CephClusters.name, ALL)
 
     def served(self, machine: Machine) -> None:
         """The API server of a machine began to answer: what Talos brings is applied."""

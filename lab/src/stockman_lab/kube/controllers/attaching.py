@@ -40,9 +40,9 @@ class Attaching(Controller):
             case "nodes":
                 return (
                     [
-                        str(part_of(one, "spec", "source").get("persistentVolumeName"))
-                        for one in self.objects.listed("volumeattachments")
-                        if part_of(one, "spec").get("nodeName") == change.key.name
+                        str(part_of(attachment, "spec", "source").get("persistentVolumeName"))
+                        for attachment in self.objects.listed("volumeattachments")
+                        if part_of(attachment, "spec").get("nodeName") == change.key.name
                     ]
                     if _is_moved(change)
                     else ()
@@ -58,10 +58,10 @@ class Attaching(Controller):
         volume = self.objects.get("persistentvolumes", key)
         driver = part_of(volume or {}, "spec", "csi").get("driver", "")
         known = {
-            part_of(one, "spec")["nodeName"]: one
-            for one in self.objects.listed("volumeattachments")
-            if part_of(one, "spec", "source").get("persistentVolumeName") == key
-            and metadata_of(one)["name"].startswith(_OWN)
+            part_of(attachment, "spec")["nodeName"]: attachment
+            for attachment in self.objects.listed("volumeattachments")
+            if part_of(attachment, "spec", "source").get("persistentVolumeName") == key
+            and metadata_of(attachment)["name"].startswith(_OWN)
         }
         is_wanted = volume is not None and is_attachable(self.objects, volume)
         nodes = self._nodes(key, volume) if volume is not None and is_wanted else []
@@ -84,14 +84,14 @@ class Attaching(Controller):
         reference = part_of(volume, "spec", "claimRef")
         claim = named_key(reference.get("namespace", ""), reference.get("name", ""))
         pods = self.objects.listed("pods", reference.get("namespace", ""))
-        found = [
+        result = [
             str(part_of(pod, "spec")["nodeName"])
             for pod in pods
             if claim in claims_of(pod)
             and part_of(pod, "spec").get("nodeName")
             and pod_facts.phase(pod) not in {"Succeeded", "Failed"}
         ]
-        return list(dict.fromkeys(found))
+        return list(dict.fromkeys(result))
 
     def _refuse(self, key: str, volume: Object, node: str) -> None:
         reference = part_of(volume, "spec", "claimRef")
@@ -155,6 +155,6 @@ def _matters(change: Change) -> bool:
 
 def _is_moved(change: Change) -> bool:
     before, after = change.before or {}, change.after or {}
-    ready = [(pod_facts.condition(one, "Ready") or {}).get("status") for one in (before, after)]
-    taints = [part_of(one, "spec").get("taints") for one in (before, after)]
+    ready = [(pod_facts.condition(item, "Ready") or {}).get("status") for item in (before, after)]
+    taints = [part_of(item, "spec").get("taints") for item in (before, after)]
     return ready[0] != ready[1] or taints[0] != taints[1]

@@ -142,28 +142,28 @@ class Client:
     ) -> Object:
         headers = {"user-agent": self._agent, "content-type": kind, "accept": _PLAIN}
         sent = json.dumps(body).encode()
-        return self._answered(Request(method, path, query or {}, headers, sent, self._user))
+        return self._read_answer(Request(method, path, query or {}, headers, sent, self._user))
 
     def _give(self, method: str, path: str, content: Object) -> Object:
         """Ask with an object that nobody has to write and read first."""
         headers = {"user-agent": self._agent, "content-type": _PLAIN, "accept": _PLAIN}
-        return self._answered(Request(method, path, {}, headers, b"", self._user, content))
+        return self._read_answer(Request(method, path, {}, headers, b"", self._user, content))
 
-    def _answered(self, request: Request) -> Object:
+    def _read_answer(self, request: Request) -> Object:
         answer = self._api.handle(request)
         if answer.content is not None:
             return answer.content
         try:
-            found = json.loads(answer.body)
+            result = json.loads(answer.body)
         except ValueError:
-            found = {}
+            result = {}
         if answer.status >= 300:
-            reason, text = str(found.get("reason", "")), str(found.get("message", ""))
+            reason, text = str(result.get("reason", "")), str(result.get("message", ""))
             raise Refused(answer.status, reason, text)
-        return found if isinstance(found, dict) else {}
+        return result if isinstance(result, dict) else {}
 
 
 def _path(resource: Resource, namespace: str) -> str:
     base = f"/apis/{resource.group}/{resource.version}" if resource.group else "/api/v1"
-    place = f"/namespaces/{namespace}" if resource.namespaced else ""
-    return f"{base}{place}/{resource.plural}"
+    key = f"/namespaces/{namespace}" if resource.namespaced else ""
+    return f"{base}{key}/{resource.plural}"

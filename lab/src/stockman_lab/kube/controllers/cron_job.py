@@ -40,12 +40,12 @@ class CronJobs(Controller):
         if cronjobs is None or metadata_of(cronjobs).get("deletionTimestamp"):
             return
         jobs = [
-            one
-            for one in self.objects.listed("jobs", metadata_of(cronjobs)["namespace"])
-            if is_controlled_by(one, cronjobs)
+            job
+            for job in self.objects.listed("jobs", metadata_of(cronjobs)["namespace"])
+            if is_controlled_by(job, cronjobs)
         ]
         status = copied(part_of(cronjobs, "status"))
-        self._note_ended(cronjobs, jobs, status)
+        self._note_ends(cronjobs, jobs, status)
         self._forget_old(cronjobs, jobs)
         try:
             schedule = read_schedule(cronjobs["spec"]["schedule"])
@@ -58,11 +58,11 @@ class CronJobs(Controller):
             self._start(key, cronjobs, jobs, status, schedule)
         self._tell(cronjobs, status)
 
-    def _tell(self, found: Object, status: Object) -> None:
-        if status != part_of(found, "status"):
-            self.client.update_status(found, status)
+    def _tell(self, content: Object, status: Object) -> None:
+        if status != part_of(content, "status"):
+            self.client.update_status(content, status)
 
-    def _note_ended(self, found: Object, jobs: list[Object], status: Object) -> None:
+    def _note_ends(self, content: Object, jobs: list[Object], status: Object) -> None:
         by_uid = {metadata_of(one)["uid"]: one for one in jobs}
         active = []
         for reference in status.get("active") or []:
@@ -70,11 +70,11 @@ class CronJobs(Controller):
             name = reference["name"]
             if job is None:
                 text = f"Active job went missing: {name}"
-                self.recorder.normal(found, "MissingJob", text)
+                self.recorder.normal(content, "MissingJob", text)
             elif is_ended(job):
                 kind = "Complete" if condition(job, "Complete") else "Failed"
                 text = f"Saw completed job: {name}, condition: {kind}"
-                self.recorder.normal(found, "SawCompletedJob", text)
+                self.recorder.normal(content, "SawCompletedJob", text)
                 ended = part_of(job, "status").get("completionTime")
                 if kind == "Complete" and read_time(ended) > read_time(
                     status.get("lastSuccessfulTime")
@@ -87,64 +87,66 @@ class CronJobs(Controller):
         else:
             status.pop("active", None)
 
-    def _forget_old(self, found: Object, jobs: list[Object]) -> None:
+    def _forget_old(self, content: Object, jobs: list[Object]) -> None:
         for kind, name, default in (
             ("Complete", "successfulJobsHistoryLimit", 3),
             ("Failed", "failedJobsHistoryLimit", 1),
         ):
-            limit = found["spec"].get(name, default)
+            limit = content["spec"].get(name, default)
             ended = [one for one in jobs if is_ended(one) and condition(one, kind)]
             ended.sort(
-                key=lambda one: (
-                    read_time(part_of(one, "status").get("startTime")),
-                    metadata_of(one)["name"],
+                key=lambda item: (
+                    read_time(part_of(item, "status").get("startTime")),
+                    metadata_of(item)["name"],
                 )
             )
             for job in ended[: max(len(ended) - limit, 0)]:
                 self.client.delete(job, "Background")
                 text = f"Deleted job {metadata_of(job)['name']}"
-                self.recorder.normal(found, "SuccessfulDelete", text)
+                self.recorder.normal(content, "SuccessfulDelete", text)
 
     def _start(
-        self, key: str, found: Object, jobs: list[Object], status: Object, schedule: Schedule
+        self, key: str, content: Object, jobs: list[Object], status: Object, schedule: Schedule
     ) -> None:
-        zone = _zone(found["spec"].get("timeZone"))
-        due = self._due(found, status, schedule, zone)
+        zone = _zone(content["spec"].get("timeZone"))
+        due = self._due(content, status, schedule, zone)
         following = schedule.after(self.now, zone)
         if following is not None:
             self.look_again(key, following + _DELTA, patient=True)
         if due is None:
             return
-        most = found["spec"].get("startingDeadlineSeconds")
+        most = content["spec"].get("startingDeadlineSeconds")
         if most is not None and due + most < self.now:
             text = f"Missed scheduled time to start a job: {_long(due)}"
-            self.recorder.warning(found, "MissSchedule", text)
+            self.recorder.warning(content, "MissSchedule", text)
             return
-        policy = found["spec"].get("concurrencyPolicy", "Allow")
+        policy = content["spec"].get("concurrencyPolicy", "Allow")
         if policy == "Forbid" and status.get("active"):
             text = (
                 "Not starting job because prior execution is running and concurrency policy is"
                 " Forbid"
             )
-            self.recorder.normal(found, "JobAlreadyActive", text)
+            self.recorder.normal(content, "JobAlreadyActive", text)
             return
         if policy == "Replace":
-            self._replace(found, jobs, status)
-        self._create(found, status, due)
+            self._replace(content, jobs, status)
+        self._create(content, status, due)
 
-    def _replace(self, found: Object, jobs: list[Object], status: Object) -> None:
-        running = {one["uid"] for one in status.pop("active", [])}
+    def _replace(self, content: Object, jobs: list[Object], status: Object) -> None:
+        running = {item["uid"] for item in status.pop("active", [])}
         for job in jobs:
             if metadata_of(job)["uid"] in running:
                 self.client.delete(job, "Background")
                 text = f"Deleted job {metadata_of(job)['name']}"
-                self.recorder.normal(found, "SuccessfulDelete", text)
+                self.recorder.normal(content, "SuccessfulDelete", text)
 
-    def _due(self, found: Object, status: Object, schedule: Schedule, zone: tzinfo) -> float | None:
+    def _due(
+        self, content: Object, status: Object, schedule: Schedule, zone: tzinfo
+    ) -> float | None:
         """The last moment of the schedule that has come and was not acted on."""
         since = read_time(status.get("lastScheduleTime"))
-        since = since or read_time(metadata_of(found)["creationTimestamp"])
-        most = found["spec"].get("startingDeadlineSeconds")
+        since = since or read_time(metadata_of(content)["creationTimestamp"])
+        most = content["spec"].get("startingDeadlineSeconds")
         if most is not None:
             since = max(since, self.now - most)
         due = None
@@ -158,34 +160,34 @@ class CronJobs(Controller):
                 f"too many missed start times: {missed}. Set or decrease"
                 " .spec.startingDeadlineSeconds or check clock skew"
             )
-            self.recorder.warning(found, "TooManyMissedTimes", text)
+            self.recorder.warning(content, "TooManyMissedTimes", text)
         return due
 
-    def _create(self, found: Object, status: Object, due: float) -> None:
-        template = copied(part_of(found, "spec", "jobTemplate"))
+    def _create(self, content: Object, status: Object, due: float) -> None:
+        template = copied(part_of(content, "spec", "jobTemplate"))
         about = part_of(template, "metadata")
-        metadata = metadata_of(found)
+        metadata = metadata_of(content)
         name = f"{metadata['name']}-{int(due) // 60}"
-        made: Object = {
+        result: Object = {
             "name": name,
             "namespace": metadata["namespace"],
             "annotations": {**(about.get("annotations") or {}), _SCHEDULED: written_time(due)},
-            "ownerReferences": [controller_reference(found)],
+            "ownerReferences": [controller_reference(content)],
         }
         if about.get("labels"):
-            made["labels"] = about["labels"]
+            result["labels"] = about["labels"]
         try:
             job = self.client.create(
-                "batch/v1", "Job", {"metadata": made, "spec": template["spec"]}
+                "batch/v1", "Job", {"metadata": result, "spec": template["spec"]}
             )
         except Refused as why:
             if why.is_taken:
                 known = self.objects.get("jobs", named_key(metadata["namespace"], name))
-                if known is not None and is_controlled_by(known, found):
+                if known is not None and is_controlled_by(known, content):
                     return
-            self.recorder.warning(found, "FailedCreate", f"Error creating job: {why.message}")
+            self.recorder.warning(content, "FailedCreate", f"Error creating job: {why.message}")
             raise
-        self.recorder.normal(found, "SuccessfulCreate", f"Created job {name}")
+        self.recorder.normal(content, "SuccessfulCreate", f"Created job {name}")
         reference = {
             "kind": "Job",
             "namespace": metadata["namespace"],

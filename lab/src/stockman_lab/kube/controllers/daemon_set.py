@@ -56,11 +56,13 @@ class DaemonSets(Controller):
 
     def _of_node(self, change: Change) -> Iterable[str]:
         """Sets that lack a pod on a node, or have one that may not stay."""
-        for one in self.objects.listed("daemonsets"):
-            metadata = metadata_of(one)
+        for daemon_set in self.objects.listed("daemonsets"):
+            metadata = metadata_of(daemon_set)
             runs = stays = False
             if change.after is not None:
-                runs, stays = should_run(part_of(one, "spec", "template", "spec"), change.after)
+                runs, stays = should_run(
+                    part_of(daemon_set, "spec", "template", "spec"), change.after
+                )
             there = self._is_on(metadata["uid"], change.key.name)
             if (runs and not there) or (there and not stays):
                 yield named_key(metadata["namespace"], metadata["name"])
@@ -106,22 +108,22 @@ class DaemonSets(Controller):
             return work
         return self._begun(work.found, work.hash)
 
-    def _begun(self, found: Object, code: str) -> _Work:
+    def _begun(self, content: Object, code: str) -> _Work:
         by_node: dict[str, list[Object]] = {}
-        for pod in claimed(found, "pods", self.objects, self.client):
+        for pod in claimed(content, "pods", self.objects, self.client):
             by_node.setdefault(node_of(pod), []).append(pod)
-        return _Work(found, code, by_node, self._nodes_for(found), self.objects.revision)
+        return _Work(content, code, by_node, self._nodes_for(content), self.objects.revision)
 
-    def _nodes_for(self, found: Object) -> dict[str, tuple[bool, bool]]:
+    def _nodes_for(self, content: Object) -> dict[str, tuple[bool, bool]]:
         """By name, whether pods of a set belong there and may stay; the same until one changes."""
-        template = part_of(found, "spec", "template", "spec")
+        template = part_of(content, "spec", "template", "spec")
         every = self.objects.listed("nodes")
-        place = named_key(metadata_of(found)["namespace"], metadata_of(found)["name"])
-        known = self._decided.get(place)
+        key = named_key(metadata_of(content)["namespace"], metadata_of(content)["name"])
+        known = self._decided.get(key)
         if known is not None and known[0] is every and known[1] == template:
             return known[2]
         should_runs = {metadata_of(node)["name"]: should_run(template, node) for node in every}
-        self._decided[place] = every, template, should_runs
+        self._decided[key] = every, template, should_runs
         return should_runs
 
     def _place(self, work: _Work) -> None:
@@ -153,47 +155,56 @@ class DaemonSets(Controller):
             self._delete(work.found, pod)
 
     def _create(self, work: _Work, node: str) -> None:
-        found = work.found
-        template = part_of(found, "spec", "template")
-        made = pod_facts.from_template(found, template)
+        result = work.found
+        template = part_of(result, "spec", "template")
+        made = pod_facts.from_template(result, template)
         labels = made["metadata"].setdefault("labels", {})
         labels[_HASH] = work.hash
-        annotations = part_of(found, "metadata", "annotations")
+        annotations = part_of(result, "metadata", "annotations")
         if _GENERATION in annotations:
             labels["pod-template-generation"] = annotations[_GENERATION]
         spec = made["spec"]
         own = entries_of(spec, "tolerations")
-        spec["tolerations"] = [*own, *(one for one in daemon_tolerations(spec) if one not in own)]
+        spec["tolerations"] = [
+            *own,
+            *(
+                daemon_toleration
+                for daemon_toleration in daemon_tolerations(spec)
+                if daemon_toleration not in own
+            ),
+        ]
         _bind(spec, node)
         try:
             pod = self.client.create("v1", "Pod", made)
         except Refused as why:
-            self.recorder.warning(found, "FailedCreate", f"Error creating: {why.message}")
+            self.recorder.warning(result, "FailedCreate", f"Error creating: {why.message}")
             work.failure = why
             return
-        self.recorder.normal(found, "SuccessfulCreate", f"Created pod: {metadata_of(pod)['name']}")
+        self.recorder.normal(result, "SuccessfulCreate", f"Created pod: {metadata_of(pod)['name']}")
 
-    def _delete(self, found: Object, pod: Object) -> None:
+    def _delete(self, content: Object, pod: Object) -> None:
         self.client.delete(pod)
-        self.recorder.normal(found, "SuccessfulDelete", f"Deleted pod: {metadata_of(pod)['name']}")
+        self.recorder.normal(
+            content, "SuccessfulDelete", f"Deleted pod: {metadata_of(pod)['name']}"
+        )
 
     # -- replacing -----------------------------------------------------------------------------
 
     def _replace(self, work: _Work) -> None:
-        found = work.found
-        least = part_of(found, "spec").get("minReadySeconds", 0)
-        wanted = sum(runs for runs, _ in work.nodes.values())
-        rolling = part_of(found, "spec", "updateStrategy", "rollingUpdate")
-        most = resolved(rolling.get("maxUnavailable", 1), wanted, up=True) or 1
+        result = work.found
+        least = part_of(result, "spec").get("minReadySeconds", 0)
+        desired = sum(runs for runs, _ in work.nodes.values())
+        rolling = part_of(result, "spec", "updateStrategy", "rollingUpdate")
+        most = resolved(rolling.get("maxUnavailable", 1), desired, up=True) or 1
         missing = 0
         candidates: list[Object] = []
         broken: list[Object] = []
         for node, (runs, _) in work.nodes.items():
             if not runs:
                 continue
-            active = [one for one in work.by_node.get(node, []) if pod_facts.is_active(one)]
-            old = [one for one in active if _hash(one) != work.hash]
-            new = [one for one in active if _hash(one) == work.hash]
+            active = [item for item in work.by_node.get(node, []) if pod_facts.is_active(item)]
+            old = [item for item in active if _hash(item) != work.hash]
+            new = [item for item in active if _hash(item) == work.hash]
             if not active or (not old and not new):
                 missing += 1
             elif old:
@@ -206,20 +217,20 @@ class DaemonSets(Controller):
                 missing += 1
         room = max(most - missing, 0)
         for pod in [*broken, *candidates[:room]]:
-            self._delete(found, pod)
+            self._delete(result, pod)
 
     # -- what is told --------------------------------------------------------------------------
 
     def _tell(self, key: str, work: _Work) -> None:
-        found = work.found
-        least = part_of(found, "spec").get("minReadySeconds", 0)
-        wanted = current = misplaced = ready = updated = available = 0
+        result = work.found
+        least = part_of(result, "spec").get("minReadySeconds", 0)
+        desired = current = misplaced = ready = updated = available = 0
         for node, (runs, _) in work.nodes.items():
             pods = work.by_node.get(node, [])
             if not runs:
                 misplaced += bool(pods)
                 continue
-            wanted += 1
+            desired += 1
             if not pods:
                 continue
             current += 1
@@ -231,23 +242,23 @@ class DaemonSets(Controller):
                 else:
                     self.look_again(key, pod_facts.available_at(pod, least))
             updated += _hash(pod) == work.hash
-        old = part_of(found, "status")
+        old = part_of(result, "status")
         status: Object = {
             "currentNumberScheduled": current,
             "numberMisscheduled": misplaced,
-            "desiredNumberScheduled": wanted,
+            "desiredNumberScheduled": desired,
             "numberReady": ready,
-            "observedGeneration": metadata_of(found)["generation"],
+            "observedGeneration": metadata_of(result)["generation"],
         }
         more = {
             "updatedNumberScheduled": updated,
             "numberAvailable": available,
-            "numberUnavailable": wanted - available,
+            "numberUnavailable": desired - available,
             "collisionCount": old.get("collisionCount", 0),
         }
         status |= {name: one for name, one in more.items() if one}
         if status != old:
-            self.client.update_status(found, status)
+            self.client.update_status(result, status)
 
 
 def node_of(pod: Object) -> str:

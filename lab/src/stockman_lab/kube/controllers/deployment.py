@@ -56,27 +56,27 @@ class Deployments(Controller):
             return
         new, old = _split(deployment, claimed(deployment, "replicasets", self.objects, self.client))
         if part_of(deployment, "spec").get("paused"):
-            self._scale_paused(deployment, new, old)
+            self._scale_in_pause(deployment, new, old)
         elif _is_rolling(deployment) or not self._stop_old(deployment, old):
             deployment, new, old = self._roll_out(deployment, new, old)
         self._write_status(key, deployment, [*old, *([] if new is None else [new])], new)
 
-    def _scale_paused(self, deployment: Object, new: Object | None, old: list[Object]) -> None:
+    def _scale_in_pause(self, deployment: Object, new: Object | None, old: list[Object]) -> None:
         """Scale the only replica set that has pods; what follows is seen at the next look."""
-        active = [one for one in (*old, *([] if new is None else [new])) if replicas(one)]
+        active = [item for item in (*old, *([] if new is None else [new])) if replicas(item)]
         if len(active) == 1:
             self._resize(deployment, active[0], replicas(deployment))
 
     def _stop_old(self, deployment: Object, old: list[Object]) -> bool:
         """Scale old replica sets down; whether there are still pods of them."""
         has_pods = any(
-            place.resource == "pods"
+            key.resource == "pods"
             and part_of(pod, "status").get("phase") not in {"Failed", "Succeeded"}
-            for one in old
-            for place, pod in self.objects.owned(metadata_of(one)["uid"])
+            for item in old
+            for key, pod in self.objects.owned(metadata_of(item)["uid"])
         )
-        for one in old:
-            self._resize(deployment, one, 0)
+        for item in old:
+            self._resize(deployment, item, 0)
         return has_pods or any(map(replicas, old))
 
     def _roll_out(
@@ -86,12 +86,12 @@ class Deployments(Controller):
         if new is None:
             new = self._create_set(deployment, _new_size(deployment, old, 0), number)
         else:
-            changed = _annotated(deployment, new, number)
+            changed = _annotate(deployment, new, number)
             changed["spec"]["minReadySeconds"] = part_of(deployment, "spec").get(
                 "minReadySeconds", 0
             )
             new = new if changed == new else self.client.update(changed)
-        deployment = self._numbered(deployment, new)
+        deployment = self._set_revision(deployment, new)
         size = replicas(new)
         if size > replicas(deployment):
             size = replicas(deployment)
@@ -126,8 +126,8 @@ class Deployments(Controller):
         if part_of(deployment, "spec").get("minReadySeconds"):
             content["spec"]["minReadySeconds"] = deployment["spec"]["minReadySeconds"]
         try:
-            made = self.client.create(
-                "apps/v1", "ReplicaSet", _annotated(deployment, content, number)
+            result = self.client.create(
+                "apps/v1", "ReplicaSet", _annotate(deployment, content, number)
             )
         except Refused as why:
             text = f'Failed to create new replica set "{name}": {why.message}'
@@ -136,9 +136,9 @@ class Deployments(Controller):
         if size:
             text = f"Scaled up replica set {name} from 0 to {size}"
             self.recorder.normal(deployment, "ScalingReplicaSet", text)
-        return made
+        return result
 
-    def _numbered(self, deployment: Object, new: Object) -> Object:
+    def _set_revision(self, deployment: Object, new: Object) -> Object:
         """The deployment with the revision of its newest replica set."""
         number = _annotations(new).get(_REVISION, "")
         if _annotations(deployment).get(_REVISION) == number:
@@ -166,23 +166,23 @@ class Deployments(Controller):
         least = replicas(deployment) - _fences(deployment)[1]
         missing = replicas(new) - status_number(new, "availableReplicas")
         room = there + replicas(new) - least - missing
-        spare = sum(status_number(one, "availableReplicas") for one in [*old, new]) - least
-        sizes = [replicas(one) for one in old]
-        for place, one in enumerate(old):
+        spare = sum(status_number(item, "availableReplicas") for item in [*old, new]) - least
+        sizes = [replicas(item) for item in old]
+        for key, one in enumerate(old):
             broken = max(min(room, replicas(one) - status_number(one, "availableReplicas")), 0)
-            sizes[place] -= broken
+            sizes[key] -= broken
             room -= broken
-        for place, _ in enumerate(old):
-            part = max(min(spare, room, sizes[place]), 0)
-            sizes[place] -= part
+        for key, _ in enumerate(old):
+            part = max(min(spare, room, sizes[key]), 0)
+            sizes[key] -= part
             spare, room = spare - part, room - part
         return [self._resize(deployment, one, size) for one, size in zip(old, sizes, strict=True)]
 
     def _clean_up(self, deployment: Object, old: list[Object]) -> None:
         limit = part_of(deployment, "spec").get("revisionHistoryLimit", 10)
-        for one in sorted(old, key=_revision)[: max(len(old) - limit, 0)]:
-            if not replicas(one) and not status_number(one, "replicas"):
-                self.client.delete(one)
+        for item in sorted(old, key=_revision)[: max(len(old) - limit, 0)]:
+            if not replicas(item) and not status_number(item, "replicas"):
+                self.client.delete(item)
 
     # -- status --------------------------------------------------------------------------------
 
@@ -206,16 +206,16 @@ def _split(deployment: Object, sets: list[Object]) -> tuple[Object | None, list[
     template = part_of(deployment, "spec", "template")
     ordered = sorted(
         sets,
-        key=lambda one: (
-            read_time(metadata_of(one).get("creationTimestamp")),
-            metadata_of(one)["name"],
+        key=lambda replica_set: (
+            read_time(metadata_of(replica_set).get("creationTimestamp")),
+            metadata_of(replica_set)["name"],
         ),
     )
-    for one in ordered:
-        other = copied(part_of(one, "spec", "template"))
-        part_of(other, "metadata", "labels").pop(_HASH, None)
-        if other == template:
-            return one, [another for another in ordered if another is not one]
+    for item in ordered:
+        content = copied(part_of(item, "spec", "template"))
+        part_of(content, "metadata", "labels").pop(_HASH, None)
+        if content == template:
+            return item, [another for another in ordered if another is not item]
     return None, ordered
 
 
@@ -227,7 +227,7 @@ def _revision(replica_set: Object) -> int:
     return int(_annotations(replica_set).get(_REVISION, "0"))
 
 
-def _annotated(deployment: Object, replica_set: Object, number: int) -> Object:
+def _annotate(deployment: Object, replica_set: Object, number: int) -> Object:
     """A replica set with the annotations of its deployment and its revision."""
     changed = copied(replica_set)
     annotations = changed["metadata"].setdefault("annotations", {})

@@ -46,19 +46,23 @@ def deployment_status(
 ) -> Object:
     """The status with new numbers and conditions."""
     old = part_of(deployment, "status")
-    available = sum(status_number(one, "availableReplicas") for one in sets)
+    available = sum(status_number(replica_set, "availableReplicas") for replica_set in sets)
     planned = sum(map(replicas, sets))
     status: Object = {"observedGeneration": metadata_of(deployment)["generation"]}
     status |= without_zeros(
         {
-            "replicas": sum(status_number(one, "replicas") for one in sets),
+            "replicas": sum(status_number(replica_set, "replicas") for replica_set in sets),
             "updatedReplicas": 0 if new is None else status_number(new, "replicas"),
-            "readyReplicas": sum(status_number(one, "readyReplicas") for one in sets),
+            "readyReplicas": sum(
+                status_number(replica_set, "readyReplicas") for replica_set in sets
+            ),
             "availableReplicas": available,
             "unavailableReplicas": max(planned - available, 0),
         }
     )
-    status["terminatingReplicas"] = sum(status_number(one, "terminatingReplicas") for one in sets)
+    status["terminatingReplicas"] = sum(
+        status_number(replica_set, "terminatingReplicas") for replica_set in sets
+    )
     status["conditions"] = [dict(condition) for condition in old.get("conditions") or []]
     if available >= replicas(deployment) - most_missing:
         word = ("True", "MinimumReplicasAvailable", "Deployment has minimum availability.")
@@ -69,7 +73,9 @@ def deployment_status(
     progress = _progress(deployment, status, new, now)
     if progress is not None:
         _put_condition(status, "Progressing", progress, now, moves=progress[1].endswith("Updated"))
-    failures = (find_condition(part_of(one, "status"), "ReplicaFailure") for one in sets)
+    failures = (
+        find_condition(part_of(replica_set, "status"), "ReplicaFailure") for replica_set in sets
+    )
     failure = next((one for one in failures if one is not None), None)
     if failure is None:
         conditions = status["conditions"]
@@ -100,7 +106,7 @@ def _progress(
         return None
     names = ("updatedReplicas", "readyReplicas", "availableReplicas")
     grown = any(status.get(name, 0) > old.get(name, 0) for name in names)
-    if known is None or grown or _outdated(status) < _outdated(old):
+    if known is None or grown or _old_replicas(status) < _old_replicas(old):
         return "True", "ReplicaSetUpdated", f'{what} "{name}" is progressing.'
     if read_time(known["lastUpdateTime"]) + limit < now:
         text = f'{what} "{name}" has timed out progressing.'
@@ -108,7 +114,7 @@ def _progress(
     return None
 
 
-def _outdated(status: Object) -> int:
+def _old_replicas(status: Object) -> int:
     return int(status.get("replicas", 0)) - int(status.get("updatedReplicas", 0))
 
 
@@ -122,7 +128,7 @@ def _put_condition(
         return
     today = written_time(now)
     since = before["lastTransitionTime"] if before.get("status") == value else today
-    made = {
+    result = {
         "type": kind,
         "status": value,
         "lastUpdateTime": today,
@@ -131,4 +137,4 @@ def _put_condition(
         "message": message,
     }
     others = [condition for condition in status["conditions"] if condition["type"] != kind]
-    status["conditions"] = [*others, made]
+    status["conditions"] = [*others, result]

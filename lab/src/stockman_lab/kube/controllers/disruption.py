@@ -43,21 +43,21 @@ class Disruptions(Controller):
         before, after = change.before or {}, change.after or {}
         if part_of(before, "spec").get("replicas") == part_of(after, "spec").get("replicas"):
             return ()
-        return self._named(change.key.namespace, None)
+        return self._budget_keys(change.key.namespace, None)
 
     def _of_pod(self, change: Change) -> Iterable[str]:
-        found: dict[str, None] = {}
+        result: dict[str, None] = {}
         for pod in (change.before, change.after):
             if pod is not None:
                 labels = metadata_of(pod).get("labels")
-                found.update(dict.fromkeys(self._named(change.key.namespace, labels)))
-        return found
+                result.update(dict.fromkeys(self._budget_keys(change.key.namespace, labels)))
+        return result
 
-    def _named(self, namespace: str, labels: object) -> list[str]:
+    def _budget_keys(self, namespace: str, labels: object) -> list[str]:
         return [
-            named_key(namespace, metadata_of(one)["name"])
-            for one in self.objects.listed("poddisruptionbudgets", namespace)
-            if labels is None or selects(part_of(one, "spec").get("selector"), labels)
+            named_key(namespace, metadata_of(budget)["name"])
+            for budget in self.objects.listed("poddisruptionbudgets", namespace)
+            if labels is None or selects(part_of(budget, "spec").get("selector"), labels)
         ]
 
     def sync(self, key: str) -> None:
@@ -74,11 +74,11 @@ class Disruptions(Controller):
         if not pods:
             self.recorder.normal(poddisruptionbudgets, "NoPods", "No matching pods found")
         try:
-            expected, desired = self._wanted(spec, pods)
+            expected, desired = self._pod_counts(spec, pods)
         except _Uncountable as why:
             self._fail(poddisruptionbudgets, str(why))
             return
-        disrupted = self._disrupted(key, poddisruptionbudgets, pods)
+        disrupted = self._recent_evictions(key, poddisruptionbudgets, pods)
         healthy = sum(
             pod_facts.is_ready(pod)
             and not pod_facts.is_going(pod)
@@ -100,46 +100,48 @@ class Disruptions(Controller):
         if status != part_of(poddisruptionbudgets, "status"):
             self.client.update_status(poddisruptionbudgets, status)
 
-    def _fail(self, found: Object, why: str) -> None:
+    def _fail(self, content: Object, why: str) -> None:
         text = f"Failed to calculate the number of expected pods: {why}"
-        self.recorder.warning(found, "CalculateExpectedPodCountFailed", text)
-        status = {**part_of(found, "status"), "disruptionsAllowed": 0}
-        status["observedGeneration"] = metadata_of(found)["generation"]
+        self.recorder.warning(content, "CalculateExpectedPodCountFailed", text)
+        status = {**part_of(content, "status"), "disruptionsAllowed": 0}
+        status["observedGeneration"] = metadata_of(content)["generation"]
         for name in ("currentHealthy", "desiredHealthy", "expectedPods"):
             status.setdefault(name, 0)
-        status["conditions"] = self._conditions(found, False, "SyncFailed", why)
-        if status != part_of(found, "status"):
-            self.client.update_status(found, status)
+        status["conditions"] = self._conditions(content, False, "SyncFailed", why)
+        if status != part_of(content, "status"):
+            self.client.update_status(content, status)
 
-    def _conditions(self, found: Object, allowed: bool, reason: str, message: str) -> list[Object]:
-        old = part_of(found, "status").get("conditions") or []
-        mine = [one for one in old if one["type"] == "DisruptionAllowed"]
+    def _conditions(
+        self, content: Object, allowed: bool, reason: str, message: str
+    ) -> list[Object]:
+        old = part_of(content, "status").get("conditions") or []
+        mine = [item for item in old if item["type"] == "DisruptionAllowed"]
         word = "True" if allowed else "False"
         since = self.today
         if mine and mine[0]["status"] == word:
             since = mine[0]["lastTransitionTime"]
-        made: Object = {
+        condition: Object = {
             "type": "DisruptionAllowed",
             "status": word,
-            "observedGeneration": metadata_of(found)["generation"],
+            "observedGeneration": metadata_of(content)["generation"],
             "lastTransitionTime": since,
             "reason": reason,
             "message": message,
         }
-        return [*(one for one in old if one["type"] != "DisruptionAllowed"), made]
+        return [*(item for item in old if item["type"] != "DisruptionAllowed"), condition]
 
-    def _disrupted(self, key: str, found: Object, pods: list[Object]) -> Object:
+    def _recent_evictions(self, key: str, content: Object, pods: list[Object]) -> Object:
         """Pods that were evicted a moment ago and are still there."""
         kept: Object = {}
         alive = {metadata_of(pod)["name"]: pod for pod in pods if not pod_facts.is_going(pod)}
-        for name, since in part_of(found, "status", "disruptedPods").items():
+        for name, since in part_of(content, "status", "disruptedPods").items():
             end = read_time(since) + _FORGOTTEN
             if name in alive and end > self.now:
                 kept[name] = since
                 self.look_again(key, end, patient=True)
         return kept
 
-    def _wanted(self, spec: Object, pods: list[Object]) -> tuple[int, int]:
+    def _pod_counts(self, spec: Object, pods: list[Object]) -> tuple[int, int]:
         """How many pods there should be, and how many of them healthy."""
         if spec.get("maxUnavailable") is not None:
             expected = self._scale(pods)
@@ -165,10 +167,10 @@ class Disruptions(Controller):
         if plural is None:
             name = _PLURALS.get(owner["kind"], str(owner["kind"]).lower())
             raise _Uncountable(f"{name} does not implement the scale subresource")
-        found = self.objects.get(plural, named_key(namespace, owner["name"]))
-        if found is None:
+        content = self.objects.get(plural, named_key(namespace, owner["name"]))
+        if content is None:
             return owner["uid"], 0
-        above = controller_of(found)
+        above = controller_of(content)
         if owner["kind"] == "ReplicaSet" and above is not None and above["kind"] == "Deployment":
             return self._size(above, namespace)
-        return owner["uid"], int(part_of(found, "spec").get("replicas", 1))
+        return owner["uid"], int(part_of(content, "spec").get("replicas", 1))

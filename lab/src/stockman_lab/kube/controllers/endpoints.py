@@ -33,21 +33,21 @@ class _OfServices(Controller):
         keys: dict[str, None] = {}
         for pod in (change.before, change.after):
             labels = None if pod is None else metadata_of(pod).get("labels")
-            for one in self.objects.listed("services", change.key.namespace) if labels else ():
-                selector = part_of(one, "spec").get("selector")
+            for service in self.objects.listed("services", change.key.namespace) if labels else ():
+                selector = part_of(service, "spec").get("selector")
                 if selector and selects({"matchLabels": selector}, labels):
-                    keys[named_key(change.key.namespace, metadata_of(one)["name"])] = None
+                    keys[named_key(change.key.namespace, metadata_of(service)["name"])] = None
         return keys
 
     def behind(self, service: Object) -> list[Object]:
         """Pods of a service that have an address, by name."""
         selector = part_of(service, "spec").get("selector")
         return [
-            one
-            for one in self.objects.listed("pods", metadata_of(service)["namespace"])
-            if selects({"matchLabels": selector}, metadata_of(one).get("labels"))
-            and part_of(one, "status").get("podIP")
-            and pod_facts.phase(one) not in {"Succeeded", "Failed"}
+            pod
+            for pod in self.objects.listed("pods", metadata_of(service)["namespace"])
+            if selects({"matchLabels": selector}, metadata_of(pod).get("labels"))
+            and part_of(pod, "status").get("podIP")
+            and pod_facts.phase(pod) not in {"Succeeded", "Failed"}
         ]
 
     def shown(self, service: Object, pod: Object) -> bool:
@@ -73,9 +73,9 @@ class EndpointSlices(_OfServices):
             return
         metadata = metadata_of(service)
         known = [
-            one
-            for one in self.objects.listed("endpointslices", metadata["namespace"])
-            if is_controlled_by(one, service)
+            endpoint_slice
+            for endpoint_slice in self.objects.listed("endpointslices", metadata["namespace"])
+            if is_controlled_by(endpoint_slice, service)
         ]
         pods = self.behind(service)
         ports = slice_ports(service, pods)
@@ -150,18 +150,18 @@ def slice_ports(service: Object, pods: list[Object]) -> list[Object]:
     for entry in entries_of(service, "spec", "ports"):
         target = entry.get("targetPort", entry["port"])
         if isinstance(target, str):
-            target = _named_port(pods, target, entry.get("protocol", "TCP"))
+            target = _port_number(pods, target, entry.get("protocol", "TCP"))
             if target is None:
                 continue
-        made = {"name": entry.get("name", ""), "port": target or entry["port"]}
-        made["protocol"] = entry.get("protocol", "TCP")
+        result = {"name": entry.get("name", ""), "port": target or entry["port"]}
+        result["protocol"] = entry.get("protocol", "TCP")
         if entry.get("appProtocol"):
-            made["appProtocol"] = entry["appProtocol"]
-        mades.append(made)
+            result["appProtocol"] = entry["appProtocol"]
+        mades.append(result)
     return mades
 
 
-def _named_port(pods: list[Object], name: str, protocol: str) -> int | None:
+def _port_number(pods: list[Object], name: str, protocol: str) -> int | None:
     for pod in pods:
         for container in entries_of(pod, "spec", "containers"):
             for port in entries_of(container, "ports"):

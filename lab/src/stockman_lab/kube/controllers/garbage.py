@@ -38,9 +38,9 @@ class GarbageCollector(Controller):
     def _owners(self, change: Change) -> Iterator[str]:
         for content in (change.before, change.after):
             for reference in metadata_of(content or {}).get("ownerReferences") or ():
-                found = self._found(reference, change.key.namespace)
-                if found is not None and _waits(metadata_of(found[1])):
-                    yield _written(found[0])
+                result = self._found(reference, change.key.namespace)
+                if result is not None and _waits(metadata_of(result[1])):
+                    yield _written(result[0])
 
     def _found(self, reference: Object, namespace: str) -> tuple[ObjectKey, Object] | None:
         """The owner that a reference means; None: there is none. Raises `Refused`."""
@@ -61,27 +61,27 @@ class GarbageCollector(Controller):
         """Decide about one object."""
         place = _read(key)
         name = named_key(place.namespace, place.name)
-        found = self.objects.get(place.resource, name, place.group)
-        if found is None:
+        content = self.objects.get(place.resource, name, place.group)
+        if content is None:
             return
-        metadata = metadata_of(found)
+        metadata = metadata_of(content)
         finalizers = metadata.get("finalizers") or []
         if metadata.get("deletionTimestamp"):
             if _ORPHAN in finalizers:
-                self._orphan(found)
+                self._orphan(content)
             elif _FOREGROUND in finalizers:
-                self._wait_for_dependents(found)
+                self._wait_for_dependents(content)
             return
-        self._judge(place, found)
+        self._judge(place, content)
 
-    def _judge(self, place: ObjectKey, found: Object) -> None:
-        metadata = metadata_of(found)
+    def _judge(self, object_key: ObjectKey, content: Object) -> None:
+        metadata = metadata_of(content)
         references = metadata.get("ownerReferences") or []
         if not references:
             return
         solid, waiting, dangling = [], [], []
         for reference in references:
-            owner = self._found(reference, place.namespace)
+            owner = self._found(reference, object_key.namespace)
             if owner is None:
                 dangling.append(reference)
             elif _is_foreground(metadata_of(owner[1])) and reference.get("blockOwnerDeletion"):
@@ -90,26 +90,26 @@ class GarbageCollector(Controller):
                 solid.append(reference)
         if solid:
             if dangling or waiting:
-                self._keep_references(found, solid)
+                self._keep_references(content, solid)
             return
         if waiting and self.objects.owned(metadata["uid"]):
-            self.client.delete(found, "Foreground")
+            self.client.delete(content, "Foreground")
             return
         finalizers = metadata.get("finalizers") or []
         if _ORPHAN in finalizers:
             policy = "Orphan"
         else:
             policy = "Foreground" if _FOREGROUND in finalizers else "Background"
-        self.client.delete(found, policy)
+        self.client.delete(content, policy)
 
-    def _keep_references(self, found: Object, kept: list[Object]) -> None:
+    def _keep_references(self, content: Object, kept: list[Object]) -> None:
         change: Object = {
-            "metadata": {"ownerReferences": kept or None, "uid": metadata_of(found)["uid"]}
+            "metadata": {"ownerReferences": kept or None, "uid": metadata_of(content)["uid"]}
         }
-        self.client.patch(found, change)
+        self.client.patch(content, change)
 
-    def _orphan(self, found: Object) -> None:
-        uid = metadata_of(found)["uid"]
+    def _orphan(self, content: Object) -> None:
+        uid = metadata_of(content)["uid"]
         for _, one in self.objects.owned(uid):
             kept = [each for each in metadata_of(one)["ownerReferences"] if each["uid"] != uid]
             try:
@@ -117,10 +117,10 @@ class GarbageCollector(Controller):
             except Refused as why:
                 if not why.is_absent:
                     raise
-        self._release(found, _ORPHAN)
+        self._release(content, _ORPHAN)
 
-    def _wait_for_dependents(self, found: Object) -> None:
-        uid = metadata_of(found)["uid"]
+    def _wait_for_dependents(self, content: Object) -> None:
+        uid = metadata_of(content)["uid"]
         blocking = [
             (key, one)
             for key, one in self.objects.owned(uid)
@@ -130,22 +130,22 @@ class GarbageCollector(Controller):
             )
         ]
         if not blocking:
-            self._release(found, _FOREGROUND)
+            self._release(content, _FOREGROUND)
             return
         for key, one in blocking:
             if not metadata_of(one).get("deletionTimestamp"):
                 self._judge(key, one)
 
-    def _release(self, found: Object, finalizer: str) -> None:
-        kept = [one for one in metadata_of(found)["finalizers"] if one != finalizer]
+    def _release(self, content: Object, finalizer: str) -> None:
+        kept = [item for item in metadata_of(content)["finalizers"] if item != finalizer]
         change: Object = {
             "metadata": {
                 "finalizers": kept or None,
-                "resourceVersion": metadata_of(found)["resourceVersion"],
+                "resourceVersion": metadata_of(content)["resourceVersion"],
             }
         }
         try:
-            self.client.patch(found, change)
+            self.client.patch(content, change)
         except Refused as why:
             if not why.is_absent:
                 raise

@@ -89,8 +89,8 @@ class Jobs(Controller):
         if not ended:
             return
         status = work.status
-        good = [one for one in ended if pod_facts.phase(one) == "Succeeded"]
-        bad = [one for one in ended if pod_facts.phase(one) != "Succeeded"]
+        good = [item for item in ended if pod_facts.phase(item) == "Succeeded"]
+        bad = [item for item in ended if pod_facts.phase(item) != "Succeeded"]
         status["succeeded"] = status.get("succeeded", 0) + len(good)
         status["failed"] = status.get("failed", 0) + len(bad)
         self._untrack(ended)
@@ -142,11 +142,11 @@ class Jobs(Controller):
         if not any(condition["type"] == target for condition in status.get("conditions") or []):
             self._condition(status, target, "True", reason, message)
         left = [
-            one
-            for one in claimed(work.found, "pods", self.objects, self.client)
-            if pod_facts.phase(one) not in {"Succeeded", "Failed"}
+            item
+            for item in claimed(work.found, "pods", self.objects, self.client)
+            if pod_facts.phase(item) not in {"Succeeded", "Failed"}
         ]
-        work.active = [one for one in left if not pod_facts.is_going(one)]
+        work.active = [item for item in left if not pod_facts.is_going(item)]
         work.going = len(left) - len(work.active)
         if left:
             return
@@ -161,7 +161,7 @@ class Jobs(Controller):
         conditions = [
             condition for condition in status.get("conditions") or [] if condition["type"] != kind
         ]
-        made = {
+        result = {
             "type": kind,
             "status": value,
             "lastProbeTime": self.today,
@@ -169,7 +169,7 @@ class Jobs(Controller):
             "reason": reason,
             "message": message,
         }
-        status["conditions"] = [*conditions, made]
+        status["conditions"] = [*conditions, result]
 
     # -- pods ----------------------------------------------------------------------------------
 
@@ -184,12 +184,12 @@ class Jobs(Controller):
             self._drop(work, pod)
         work.active = []
         work.status.pop("startTime", None)
-        if _suspended(work.status) != "True":
+        if _suspension(work.status) != "True":
             self._condition(work.status, "Suspended", "True", "JobSuspended", "Job suspended")
             self.recorder.normal(work.found, "Suspended", "Job suspended")
 
     def _resume(self, work: _Work) -> None:
-        if _suspended(work.status) == "True":
+        if _suspension(work.status) == "True":
             self._condition(work.status, "Suspended", "False", "JobResumed", "Job resumed")
             self.recorder.normal(work.found, "Resumed", "Job resumed")
 
@@ -203,7 +203,7 @@ class Jobs(Controller):
             target = min(parallel, completions - succeeded)
         surplus = len(work.active) - target
         if surplus > 0:
-            ordered = sorted(work.active, key=lambda one: pod_facts.deletion_order(one, 0))
+            ordered = sorted(work.active, key=lambda item: pod_facts.deletion_order(item, 0))
             for pod in ordered[:surplus]:
                 self._drop(work, pod)
                 work.active.remove(pod)
@@ -225,17 +225,17 @@ class Jobs(Controller):
         for pod in work.pods:
             if pod_facts.phase(pod) == "Failed":
                 count += 1
-                last = max(last, _finished_at(pod))
+                last = max(last, _end_time(pod))
             elif pod_facts.phase(pod) == "Succeeded":
                 count = 0
         return last + min(_BACKOFF * 2.0 ** (count - 1), _MOST_BACKOFF) if count else 0.0
 
     def _create(self, work: _Work) -> Object:
         template = part_of(work.spec, "template")
-        made = pod_facts.from_template(work.found, template)
-        made["metadata"]["finalizers"] = [*made["metadata"].get("finalizers", ()), TRACKING]
+        result = pod_facts.from_template(work.found, template)
+        result["metadata"]["finalizers"] = [*result["metadata"].get("finalizers", ()), TRACKING]
         try:
-            pod = self.client.create("v1", "Pod", made)
+            pod = self.client.create("v1", "Pod", result)
         except Refused as why:
             self.recorder.warning(work.found, "FailedCreate", f"Error creating: {why.message}")
             raise
@@ -256,7 +256,7 @@ class Jobs(Controller):
                 status[name] = value
             else:
                 status.pop(name, None)
-        status["ready"] = sum(pod_facts.is_ready(one) for one in work.active)
+        status["ready"] = sum(pod_facts.is_ready(item) for item in work.active)
         status["terminating"] = work.going
         status["uncountedTerminatedPods"] = {}
         if status != part_of(work.found, "status"):
@@ -282,14 +282,14 @@ def _has_ended(pod: Object) -> bool:
     return pod_facts.phase(pod) in {"Succeeded", "Failed"} or pod_facts.is_going(pod)
 
 
-def _suspended(status: Object) -> str:
+def _suspension(status: Object) -> str:
     for condition in status.get("conditions") or []:
         if condition["type"] == "Suspended":
             return str(condition["status"])
     return ""
 
 
-def _finished_at(pod: Object) -> float:
+def _end_time(pod: Object) -> float:
     times = [
         read_time(part_of(entry, "state", "terminated").get("finishedAt"))
         for entry in entries_of(pod, "status", "containerStatuses")

@@ -123,17 +123,17 @@ class Controllers:
             root_ca,
             silent_since,
         )
-        made = [kind(surroundings) for kind in (CONTROLLERS if kinds is None else kinds)]
-        self._controllers = {one.name: one for one in made}
-        self._everywhere = [one for one in made if not one.watches]
+        result = [kind(surroundings) for kind in (CONTROLLERS if kinds is None else kinds)]
+        self._controllers = {item.name: item for item in result}
+        self._everywhere = [item for item in result if not item.watches]
         self._watching: dict[str, list[Controller]] = {}
-        for one in made:
-            for plural in one.watches:
-                self._watching.setdefault(plural, []).append(one)
+        for item in result:
+            for plural in item.watches:
+                self._watching.setdefault(plural, []).append(item)
         if state.seen and state.seen == api.store.keyspace.revision:
             self.objects.fill()
-            for one in made:
-                one.remember()
+            for item in result:
+                item.remember()
         self._store = api.store
         listen(api.store, self.notice)
 

@@ -40,7 +40,7 @@ class Namespaces(Controller):
         left = self._left(key)
         if not left and not failures:
             changed = copied(namespaces)
-            changed["spec"]["finalizers"] = [one for one in held if one != "kubernetes"]
+            changed["spec"]["finalizers"] = [item for item in held if item != "kubernetes"]
             self.client.update(changed, "finalize")
             return
         status = self._status(namespaces, left, failures)
@@ -48,11 +48,11 @@ class Namespaces(Controller):
             self.client.update_status(namespaces, status)
 
     def _left(self, namespace: str) -> list[tuple[str, Object]]:
-        found = []
+        result = []
         for key, content in self.objects.all_in(namespace):
             group = str(content.get("apiVersion", "")).rpartition("/")[0]
-            found.append((f"{key.resource}.{group}", content))
-        return found
+            result.append((f"{key.resource}.{group}", content))
+        return result
 
     def _empty(self, namespace: str) -> list[str]:
         """Delete everything, pods before all else; returns what went wrong."""
@@ -69,7 +69,9 @@ class Namespaces(Controller):
                 failures.append(why.message)
         return failures
 
-    def _status(self, found: Object, left: list[tuple[str, Object]], failures: list[str]) -> Object:
+    def _status(
+        self, result: Object, left: list[tuple[str, Object]], failures: list[str]
+    ) -> Object:
         remaining: Counter[str] = Counter(name for name, _ in left)
         holding = Counter(
             finalizer
@@ -83,16 +85,16 @@ class Namespaces(Controller):
             ),
             "NamespaceContentRemaining": (
                 "SomeResourcesRemain" if remaining else "ContentRemoved",
-                f"Some resources are remaining: {_counted(remaining)}" if remaining else "",
+                f"Some resources are remaining: {_count_text(remaining)}" if remaining else "",
             ),
             "NamespaceFinalizersRemaining": (
                 "SomeFinalizersRemain" if holding else "ContentHasNoFinalizers",
-                f"Some content in the namespace has finalizers remaining: {_counted(holding)}"
+                f"Some content in the namespace has finalizers remaining: {_count_text(holding)}"
                 if holding
                 else "",
             ),
         }
-        old = {entry["type"]: entry for entry in entries_of(found, "status", "conditions")}
+        old = {entry["type"]: entry for entry in entries_of(result, "status", "conditions")}
         conditions = []
         for kind, (reason, message) in words.items():
             value = "True" if message else "False"
@@ -110,7 +112,7 @@ class Namespaces(Controller):
         return {"phase": "Terminating", "conditions": conditions}
 
 
-def _counted(counts: Counter[str]) -> str:
+def _count_text(counts: Counter[str]) -> str:
     return ", ".join(
         f"{name} has {count} resource instances" for name, count in sorted(counts.items())
     )

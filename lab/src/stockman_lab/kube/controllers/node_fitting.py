@@ -22,8 +22,8 @@ _HOST_NETWORK: Object = {
 
 def daemon_tolerations(spec: Object) -> list[Object]:
     """What pods of daemon sets tolerate beyond what their template says."""
-    found = list(DAEMON_TOLERATIONS)
-    return [*found, _HOST_NETWORK] if spec.get("hostNetwork") else found
+    result = list(DAEMON_TOLERATIONS)
+    return [*result, _HOST_NETWORK] if spec.get("hostNetwork") else result
 
 
 def tolerates(toleration: Object, taint: Object) -> bool:
@@ -83,9 +83,9 @@ def matches_term(term: Object, labels: Object, name: str) -> bool:
     )
 
 
-def _holds(one: Object, labels: Object) -> bool:
-    label, values = labels.get(one["key"]), one.get("values") or []
-    match one["operator"]:
+def _holds(content: Object, labels: Object) -> bool:
+    label, values = labels.get(content["key"]), content.get("values") or []
+    match content["operator"]:
         case "In":
             return label in values
         case "NotIn":
@@ -96,4 +96,6 @@ def _holds(one: Object, labels: Object) -> bool:
             return label is None
     if label is None or not str(label).lstrip("-").isdigit() or not values:
         return False
-    return int(label) > int(values[0]) if one["operator"] == "Gt" else int(label) < int(values[0])
+    return (
+        int(label) > int(values[0]) if content["operator"] == "Gt" else int(label) < int(values[0])
+    )

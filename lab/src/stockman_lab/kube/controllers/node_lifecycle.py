@@ -55,14 +55,14 @@ class NodeLifecycle(Controller):
         seen, self._seen = self._seen, self._outage()
         if seen == self._seen:
             return (change.key.name,)
-        every = [metadata_of(one)["name"] for one in self.objects.listed("nodes")]
+        every = [metadata_of(node)["name"] for node in self.objects.listed("nodes")]
         return dict.fromkeys([change.key.name, *every])
 
     def _outage(self) -> tuple[bool, bool]:
         """Whether all nodes are gone, and whether it is most of a few: that is the network."""
         every = self.objects.listed("nodes")
         if self._counted[0] is not every:
-            self._counted = every, sum(_ready(one) != "True" for one in every)
+            self._counted = every, sum(_ready(content) != "True" for content in every)
         gone = self._counted[1]
         return gone == len(every), (
             gone > 2 and gone / len(every) >= _MOSTLY_GONE and len(every) <= _LARGE
@@ -85,25 +85,25 @@ class NodeLifecycle(Controller):
         if _ready(nodes) != "True":
             self._pods_not_ready(key)
 
-    def _label(self, found: Object) -> Object:
+    def _label(self, content: Object) -> Object:
         """What architecture and system are called today is said under the older names too."""
-        labels = part_of(found, "metadata", "labels")
-        wanted = {f"beta.{name}": labels[name] for name in _NAMED_TWICE if name in labels}
-        if all(labels.get(name) == value for name, value in wanted.items()):
-            return found
-        return self.client.patch(found, {"metadata": {"labels": wanted}})
+        labels = part_of(content, "metadata", "labels")
+        desired = {f"beta.{name}": labels[name] for name in _NAMED_TWICE if name in labels}
+        if all(labels.get(name) == value for name, value in desired.items()):
+            return content
+        return self.client.patch(content, {"metadata": {"labels": desired}})
 
-    def _listen(self, key: str, found: Object) -> Object:
+    def _listen(self, key: str, content: Object) -> Object:
         since = self.around.silent_since(key)
-        if since is None or _ready(found) == "Unknown":
-            return found
+        if since is None or _ready(content) == "Unknown":
+            return content
         end = since + GRACE
         if self.now < end:
             self.look_again(key, end + self.around.dice.between(0.0, _PERIOD))
-            return found
-        status = copied(part_of(found, "status"))
+            return content
+        status = copied(part_of(content, "status"))
         known = {condition["type"]: condition for condition in status.get("conditions") or []}
-        created = metadata_of(found)["creationTimestamp"]
+        created = metadata_of(content)["creationTimestamp"]
         for kind in _TOLD:
             one = known.get(kind)
             if one is None:
@@ -119,50 +119,50 @@ class NodeLifecycle(Controller):
                     "message": "Kubelet stopped posting node status.",
                 }
             one |= {"status": "Unknown", "lastTransitionTime": self.today}
-        update_status = self.client.update_status(found, status)
+        update_status = self.client.update_status(content, status)
         text = f"Node {key} status is now: NodeNotReady"
-        self.recorder.normal(_unversioned(found), "NodeNotReady", text)
+        self.recorder.normal(_unversioned(content), "NodeNotReady", text)
         return update_status
 
     # -- taints --------------------------------------------------------------------------------
 
-    def _taint(self, found: Object) -> Object:
-        wanted = {
+    def _taint(self, content: Object) -> Object:
+        desired = {
             key: "NoSchedule"
             for kind, value, key in _BY_CONDITION
-            if (pod_facts.condition(found, kind) or {}).get("status") == value
+            if (pod_facts.condition(content, kind) or {}).get("status") == value
         }
-        if part_of(found, "spec").get("unschedulable"):
-            wanted[_UNSCHEDULABLE] = "NoSchedule"
-        taints = entries_of(found, "spec", "taints")
+        if part_of(content, "spec").get("unschedulable"):
+            desired[_UNSCHEDULABLE] = "NoSchedule"
+        taints = entries_of(content, "spec", "taints")
         kept = [
             taint
             for taint in taints
             if taint["key"] not in _OWN
-            or (taint["effect"] == "NoSchedule" and taint["key"] in wanted)
+            or (taint["effect"] == "NoSchedule" and taint["key"] in desired)
         ]
-        present = {one["key"] for one in kept if one["effect"] == "NoSchedule"}
+        present = {item["key"] for item in kept if item["effect"] == "NoSchedule"}
         kept += [
             {"key": key, "effect": "NoSchedule", "timeAdded": self.today}
-            for key in wanted
+            for key in desired
             if key not in present
         ]
-        kept += self._executing(wanted, taints)
+        kept += self._executing(desired, taints)
         if kept == taints:
-            return found
-        changed = copied(found)
+            return content
+        changed = copied(content)
         changed["spec"]["taints"] = kept
         if not kept:
             del changed["spec"]["taints"]
         return self.client.update(changed)
 
-    def _executing(self, wanted: dict[str, str], taints: list[Object]) -> list[Object]:
+    def _executing(self, desired: dict[str, str], taints: list[Object]) -> list[Object]:
         """The taint that drives pods away; none where most nodes are gone: that is the network."""
         all_gone, mostly_gone = self._outage()
         if all_gone:
             return []
         for key in (NOT_READY, UNREACHABLE):
-            if key in wanted:
+            if key in desired:
                 known = [
                     taint
                     for taint in taints

@@ -107,8 +107,8 @@ class Objects:
             )
         else:
             listed = self._store.readable(PREFIX)
-            keys = dict.fromkeys([*(one.key for one in listed), *self._known])
-        return newest, [one for key in keys for one in self._change(key)]
+            keys = dict.fromkeys([*(item.key for item in listed), *self._known])
+        return newest, [item for key in keys for item in self._change(key)]
 
     def fill(self) -> None:
         """Know what is there without calling it new, as after a world was loaded."""
@@ -158,12 +158,12 @@ class Objects:
 
     def owned(self, uid: str) -> list[tuple[ObjectKey, Object]]:
         """Objects that name an owner, in order of their keys."""
-        found = []
+        result = []
         for key in sorted(self._owned.get(uid, ())):
             read = read_object_key(key)
             if read is not None:
-                found.append((read, self._known[key]))
-        return found
+                result.append((read, self._known[key]))
+        return result
 
     def claimable(self, plural: str, namespace: str, uid: str) -> list[Object]:
         """Objects of a kind that name an owner or that nobody controls, in order of their keys."""
@@ -189,20 +189,20 @@ class Objects:
         known = self._lists.get(prefix)
         if known is not None and known[0] is keyspace and known[1] == touched:
             return known[2]
-        contents = [one.content for one in self._store.readable(prefix)]
+        contents = [item.content for item in self._store.readable(prefix)]
         self._lists[prefix] = keyspace, touched, contents
         return contents
 
     def listed_from(self, plural: str, namespace: str, stem: str) -> list[Object]:
         """Objects of a namespace whose names begin with a stem."""
         prefix = ObjectKey(plural, stem, namespace).key
-        return [one.content for one in self._store.readable(prefix)]
+        return [item.content for item in self._store.readable(prefix)]
 
     def all_in(self, namespace: str) -> list[tuple[ObjectKey, Object]]:
         """Everything that lies in a namespace."""
-        found = []
+        result = []
         for key in sorted(self._known):
             read = read_object_key(key)
             if read is not None and read.namespace == namespace:
-                found.append((read, self._known[key]))
-        return found
+                result.append((read, self._known[key]))
+        return result

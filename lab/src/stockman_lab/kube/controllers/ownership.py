@@ -23,56 +23,56 @@ def controller_reference(owner: Object) -> Object:
 
 def is_controlled_by(content: Object, owner: Object) -> bool:
     """Whether somebody controls an object."""
-    found = controller_of(content)
-    return found is not None and found["uid"] == metadata_of(owner)["uid"]
+    result = controller_of(content)
+    return result is not None and result["uid"] == metadata_of(owner)["uid"]
 
 
 def claimed(owner: Object, plural: str, objects: Objects, client: Client) -> list[Object]:
     """What a workload controls; it adopts what its selector means, and releases other things."""
     selector = part_of(owner, "spec", "selector")
     metadata = metadata_of(owner)
-    found = []
-    for one in objects.claimable(plural, metadata["namespace"], metadata["uid"]):
-        about = metadata_of(one)
-        controller = controller_of(one)
+    result = []
+    for item in objects.claimable(plural, metadata["namespace"], metadata["uid"]):
+        about = metadata_of(item)
+        controller = controller_of(item)
         fits = selects(selector, about.get("labels"))
         if controller is not None and controller["uid"] == metadata["uid"]:
             if fits:
-                found.append(one)
+                result.append(item)
             elif not metadata.get("deletionTimestamp"):
-                _release(one, metadata["uid"], client)
+                _release(item, metadata["uid"], client)
         elif controller is None and fits and not _is_going(about) and not _is_going(metadata):
-            adopted = _adopt(one, owner, client)
-            found += [adopted] if adopted else []
-    return found
+            adopted = _adopt(item, owner, client)
+            result += [adopted] if adopted else []
+    return result
 
 
 def _is_going(metadata: Object) -> bool:
     return bool(metadata.get("deletionTimestamp"))
 
 
-def _adopt(one: Object, owner: Object, client: Client) -> Object | None:
+def _adopt(content: Object, owner: Object, client: Client) -> Object | None:
     change: Object = {
         "metadata": {
             "ownerReferences": [controller_reference(owner)],
-            "uid": metadata_of(one)["uid"],
+            "uid": metadata_of(content)["uid"],
         }
     }
     try:
-        return client.patch_by_keys(one, change)
+        return client.patch_by_keys(content, change)
     except Refused as why:
         if why.is_absent:
             return None
         raise
 
 
-def _release(one: Object, uid: str, client: Client) -> None:
+def _release(content: Object, uid: str, client: Client) -> None:
     gone = [{"$patch": "delete", "uid": uid}]
     change: Object = {
-        "metadata": {"ownerReferences": gone, "uid": metadata_of(one)["uid"]},
+        "metadata": {"ownerReferences": gone, "uid": metadata_of(content)["uid"]},
     }
     try:
-        client.patch_by_keys(one, change)
+        client.patch_by_keys(content, change)
     except Refused as why:
         if not why.is_absent:
             raise

@@ -53,14 +53,14 @@ def condition(content: Object, kind: str) -> Object | None:
 
 def is_ready(pod: Object) -> bool:
     """Whether it can be used."""
-    found = condition(pod, "Ready")
-    return found is not None and found.get("status") == "True"
+    result = condition(pod, "Ready")
+    return result is not None and result.get("status") == "True"
 
 
 def ready_since(pod: Object) -> float:
     """When it became ready, in seconds since 1970."""
-    found = condition(pod, "Ready") or {}
-    return read_time(found.get("lastTransitionTime"))
+    result = condition(pod, "Ready") or {}
+    return read_time(result.get("lastTransitionTime"))
 
 
 def is_available(pod: Object, least: int, now: float) -> bool:
@@ -87,7 +87,7 @@ def from_template(owner: Object, template: Object) -> Object:
 
 def touched_owners(change: Change, objects: Objects, plural: str, kind: str) -> list[str]:
     """Workloads of a kind that a change of a pod is about: its owners, or who may adopt it."""
-    found: dict[str, None] = {}
+    result: dict[str, None] = {}
     for content in (change.before, change.after):
         if content is None:
             continue
@@ -95,14 +95,14 @@ def touched_owners(change: Change, objects: Objects, plural: str, kind: str) -> 
         namespace = change.key.namespace
         if owner is not None:
             if owner.get("kind") == kind:
-                found[named_key(namespace, owner["name"])] = None
+                result[named_key(namespace, owner["name"])] = None
         elif content is change.after and not is_going(content):
             labels = metadata_of(content).get("labels")
             if labels:
                 for one in objects.listed(plural, namespace):
                     if selects(part_of(one, "spec").get("selector"), labels):
-                        found[named_key(namespace, metadata_of(one)["name"])] = None
-    return list(found)
+                        result[named_key(namespace, metadata_of(one)["name"])] = None
+    return list(result)
 
 
 def deletion_order(pod: Object, doubled: int) -> tuple[object, ...]:
@@ -136,7 +136,7 @@ def disrupt(  # noqa: PLR0913  # the parts of a condition
         for condition in status.get("conditions") or []
         if condition["type"] != "DisruptionTarget"
     ]
-    made = {
+    result = {
         "type": "DisruptionTarget",
         "status": "True",
         "lastProbeTime": None,
@@ -144,7 +144,7 @@ def disrupt(  # noqa: PLR0913  # the parts of a condition
         "reason": reason,
         "message": message,
     }
-    status["conditions"] = [*conditions, made]
+    status["conditions"] = [*conditions, result]
     if phase:
         status["phase"] = phase
     try:

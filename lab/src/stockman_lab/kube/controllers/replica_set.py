@@ -44,30 +44,30 @@ class ReplicaSets(Controller):
         if failure is not None:
             raise failure
 
-    def _manage(self, found: Object, active: list[Object]) -> Refused | None:
-        replicas = found["spec"].get("replicas", 1)
-        template = part_of(found, "spec", "template")
+    def _manage(self, content: Object, active: list[Object]) -> Refused | None:
+        replicas = content["spec"].get("replicas", 1)
+        template = part_of(content, "spec", "template")
         for _ in range(min(replicas - len(active), _BURST)):
             try:
-                made = self.client.create("v1", "Pod", pod_facts.from_template(found, template))
+                result = self.client.create("v1", "Pod", pod_facts.from_template(content, template))
             except Refused as why:
                 if "NamespaceTerminating" in why.message or "being terminated" in why.message:
                     return None
-                self.recorder.warning(found, "FailedCreate", f"Error creating: {why.message}")
+                self.recorder.warning(content, "FailedCreate", f"Error creating: {why.message}")
                 return why
-            name = metadata_of(made)["name"]
-            self.recorder.normal(found, "SuccessfulCreate", f"Created pod: {name}")
+            name = metadata_of(result)["name"]
+            self.recorder.normal(content, "SuccessfulCreate", f"Created pod: {name}")
         surplus = min(len(active) - replicas, _BURST)
         if surplus > 0:
-            for pod in self._least_missed(found, active)[:surplus]:
+            for pod in self._least_missed(content, active)[:surplus]:
                 self.client.delete(pod)
                 name = metadata_of(pod)["name"]
-                self.recorder.normal(found, "SuccessfulDelete", f"Deleted pod: {name}")
+                self.recorder.normal(content, "SuccessfulDelete", f"Deleted pod: {name}")
         return None
 
-    def _least_missed(self, found: Object, active: list[Object]) -> list[Object]:
+    def _least_missed(self, content: Object, active: list[Object]) -> list[Object]:
         """Pods in the order in which they go: those on nodes with others of the same kind first."""
-        owner = controller_of(found)
+        owner = controller_of(content)
         related = active
         if owner is not None:
             related = [
@@ -89,19 +89,19 @@ class ReplicaSets(Controller):
         )
 
     def _tell(
-        self, key: str, found: Object, active: list[Object], going: int, failure: Refused | None
+        self, key: str, content: Object, active: list[Object], going: int, failure: Refused | None
     ) -> None:
-        spec, metadata = found["spec"], metadata_of(found)
+        spec, metadata = content["spec"], metadata_of(content)
         least = spec.get("minReadySeconds", 0)
         labels = part_of(spec, "template", "metadata").get("labels") or {}
-        ready = [one for one in active if pod_facts.is_ready(one)]
-        available = [one for one in ready if pod_facts.is_available(one, least, self.now)]
+        ready = [item for item in active if pod_facts.is_ready(item)]
+        available = [item for item in ready if pod_facts.is_available(item, least, self.now)]
         labelled = [
-            one
-            for one in active
-            if selects({"matchLabels": labels}, metadata_of(one).get("labels"))
+            item
+            for item in active
+            if selects({"matchLabels": labels}, metadata_of(item).get("labels"))
         ]
-        old = part_of(found, "status")
+        old = part_of(content, "status")
         status: Object = {"replicas": len(active)} | without_zeros(
             {
                 "fullyLabeledReplicas": len(labelled),
@@ -114,11 +114,11 @@ class ReplicaSets(Controller):
         conditions = self._conditions(old, failure)
         if conditions:
             status["conditions"] = conditions
-        waiting = [pod_facts.available_at(one, least) for one in ready if one not in available]
+        waiting = [pod_facts.available_at(item, least) for item in ready if item not in available]
         if waiting:
             self.look_again(key, min(waiting))
         if status != old:
-            self.client.update_status(found, status)
+            self.client.update_status(content, status)
 
     def _conditions(self, old: Object, failure: Refused | None) -> list[Object]:
         kept = [
@@ -133,11 +133,11 @@ class ReplicaSets(Controller):
             for condition in old.get("conditions") or []
             if condition["type"] == "ReplicaFailure"
         ]
-        made: Object = {
+        result: Object = {
             "type": "ReplicaFailure",
             "status": "True",
             "lastTransitionTime": self.today,
             "reason": "FailedCreate",
             "message": failure.message,
         }
-        return [*kept, *(conditions or [made])]
+        return [*kept, *(conditions or [result])]

@@ -23,7 +23,7 @@ def content_hash(content: Tree, collisions: int = 0) -> str:
     value = _BASIS
     for byte in text.encode():
         value = (value ^ byte) * _PRIME & _MASK
-    return "".join(_LETTERS[ord(one) % len(_LETTERS)] for one in str(value))
+    return "".join(_LETTERS[ord(item) % len(_LETTERS)] for item in str(value))
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +43,7 @@ def kept_history(owner: Object, objects: Objects, client: Client, hash_label: st
     """The history of a workload, with its template in it; raises `Refused` or `Retry`."""
     every = sorted(claimed(owner, "controllerrevisions", objects, client), key=_number)
     data = _data(owner)
-    same = [one for one in every if one.get("data") == data]
+    same = [content for content in every if content.get("data") == data]
     newest = _number(every[-1]) if every else 0
     if not same:
         return History(_made(owner, data, newest + 1, client, hash_label), every)
@@ -51,14 +51,14 @@ def kept_history(owner: Object, objects: Objects, client: Client, hash_label: st
     if _number(current) < newest:
         current = client.update({**current, "revision": newest + 1})
     name = metadata_of(current)["name"]
-    return History(current, [one for one in every if metadata_of(one)["name"] != name])
+    return History(current, [content for content in every if metadata_of(content)["name"] != name])
 
 
 def trim_history(history: History, limit: int, used: set[str], client: Client) -> None:
     """Forget the oldest templates that no pod has."""
-    unused = [one for one in history.others if metadata_of(one)["name"] not in used]
-    for one in unused[: max(len(unused) - limit, 0)]:
-        client.delete(one)
+    unused = [revision for revision in history.others if metadata_of(revision)["name"] not in used]
+    for item in unused[: max(len(unused) - limit, 0)]:
+        client.delete(item)
 
 
 def template_of(revision: Object) -> Object:
@@ -81,7 +81,7 @@ def _data(owner: Object) -> Object:
 def _by_name(value: Tree) -> Tree:
     if isinstance(value, dict):
         return {name: _by_name(value[name]) for name in sorted(value)}
-    return [_by_name(one) for one in value] if isinstance(value, list) else value
+    return [_by_name(item) for item in value] if isinstance(value, list) else value
 
 
 def _made(owner: Object, data: Object, number: int, client: Client, hash_label: str) -> Object:

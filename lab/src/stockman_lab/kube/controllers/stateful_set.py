@@ -36,8 +36,8 @@ class _Work:
 
     @property
     def start(self) -> int:
-        found: int = part_of(self.spec, "ordinals").get("start", 0)
-        return found
+        result: int = part_of(self.spec, "ordinals").get("start", 0)
+        return result
 
     @property
     def wanted(self) -> range:
@@ -171,8 +171,8 @@ class StatefulSets(Controller):
         """Whether a pod is made as it was: the update has not come down to it."""
         if work.current == work.update:
             return False
-        behind = [one for one in work.wanted if one > number]
-        return any(_revision(work.pods.get(one, {})) != work.update for one in behind)
+        behind = [item for item in work.wanted if item > number]
+        return any(_revision(work.pods.get(item, {})) != work.update for item in behind)
 
     def _claim(self, work: _Work, pod: str, spec: Object) -> None:
         metadata = metadata_of(work.found)
@@ -216,10 +216,10 @@ class StatefulSets(Controller):
         ready = [
             pod for pod in pods if pod_facts.is_ready(pod) and pod_facts.phase(pod) == "Running"
         ]
-        available = [one for one in ready if pod_facts.is_available(one, least, self.now)]
+        available = [item for item in ready if pod_facts.is_available(item, least, self.now)]
         alive = [pod for pod in pods if not pod_facts.is_going(pod)]
-        updated = [one for one in alive if _revision(one) == work.update]
-        current = [one for one in alive if _revision(one) == work.current]
+        updated = [item for item in alive if _revision(item) == work.update]
+        current = [item for item in alive if _revision(item) == work.current]
         old = part_of(work.found, "status")
         done = (
             work.current != work.update
@@ -242,7 +242,7 @@ class StatefulSets(Controller):
         for name in ("readyReplicas", "currentReplicas", "updatedReplicas"):
             if not status[name]:
                 del status[name]
-        waiting = [pod_facts.available_at(one, least) for one in ready if one not in available]
+        waiting = [pod_facts.available_at(item, least) for item in ready if item not in available]
         if waiting:
             self.look_again(key, min(waiting))
         if status != old:
@@ -257,17 +257,18 @@ def _revision(pod: Object) -> str:
     return str(part_of(pod, "metadata", "labels").get(_REVISION, ""))
 
 
-def _begun(found: Object, pods: list[Object], history: History) -> _Work:
-    stem = f"{metadata_of(found)['name']}-"
+def _begun(content: Object, pods: list[Object], history: History) -> _Work:
+    stem = f"{metadata_of(content)['name']}-"
     numbered = {}
     for pod in pods:
         name = str(metadata_of(pod)["name"])
         if name.startswith(stem) and name.removeprefix(stem).isdigit():
             numbered[int(name.removeprefix(stem))] = pod
     templates = {
-        metadata_of(one)["name"]: template_of(one) for one in [*history.others, history.current]
+        metadata_of(revision)["name"]: template_of(revision)
+        for revision in [*history.others, history.current]
     }
-    current = part_of(found, "status").get("currentRevision", "")
+    current = part_of(content, "status").get("currentRevision", "")
     if current not in templates:
         current = history.code
-    return _Work(found, numbered, history.code, current, templates)
+    return _Work(content, numbered, history.code, current, templates)

@@ -74,6 +74,6 @@ def _patience(pod: Object, taints: list[Object]) -> float | None:
         ]
         if not fitting:
             return 0.0
-        limits = [one["tolerationSeconds"] for one in fitting if "tolerationSeconds" in one]
+        limits = [item["tolerationSeconds"] for item in fitting if "tolerationSeconds" in item]
         seconds += [max(min(limits), 0)] if limits else []
     return min(seconds) if seconds else None

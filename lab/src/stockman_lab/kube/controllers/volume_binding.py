@@ -32,9 +32,9 @@ class VolumeBinding(Controller):
             gone = (volume,) if volume and change.after is None else ()
             return (change.name, *gone)
         waiting = [
-            named_key(metadata_of(one)["namespace"], metadata_of(one)["name"])
-            for one in self.objects.listed("persistentvolumeclaims")
-            if part_of(one, "status").get("phase") != "Bound"
+            named_key(metadata_of(claim)["namespace"], metadata_of(claim)["name"])
+            for claim in self.objects.listed("persistentvolumeclaims")
+            if part_of(claim, "status").get("phase") != "Bound"
         ]
         if change.key.resource == "storageclasses":
             return waiting if change.after is not None else ()
@@ -66,11 +66,11 @@ class VolumeBinding(Controller):
         elif part_of(claim, "spec").get("volumeName") == key:
             self._phase(persistentvolumes, "Bound")
 
-    def _phase(self, found: Object, phase: str) -> None:
-        status = part_of(found, "status")
+    def _phase(self, content: Object, phase: str) -> None:
+        status = part_of(content, "status")
         if status.get("phase") != phase:
             changed = {**status, "phase": phase, "lastPhaseTransitionTime": self.today}
-            self.client.update_status(found, changed)
+            self.client.update_status(content, changed)
 
     # -- claims --------------------------------------------------------------------------------
 
@@ -89,70 +89,70 @@ class VolumeBinding(Controller):
             return
         self._wait(self._with_class(persistentvolumeclaims))
 
-    def _tell_lost(self, found: Object) -> None:
-        volume = part_of(found, "spec").get("volumeName")
-        bound = part_of(found, "status").get("phase") == "Bound"
+    def _tell_lost(self, content: Object) -> None:
+        volume = part_of(content, "spec").get("volumeName")
+        bound = part_of(content, "status").get("phase") == "Bound"
         if volume and bound and self.objects.get("persistentvolumes", volume) is None:
-            self.client.update_status(found, {**part_of(found, "status"), "phase": "Lost"})
+            self.client.update_status(content, {**part_of(content, "status"), "phase": "Lost"})
             text = "Bound claim has lost its PersistentVolume. Data on the volume is lost!"
-            self.recorder.warning(found, "ClaimLost", text)
+            self.recorder.warning(content, "ClaimLost", text)
 
-    def _with_class(self, found: Object) -> Object:
+    def _with_class(self, content: Object) -> Object:
         """A claim that names no class, with the usual one where there is one by now."""
-        spec = part_of(found, "spec")
+        spec = part_of(content, "spec")
         if spec.get("storageClassName") is not None or spec.get("volumeName"):
-            return found
+            return content
         usual = [
-            one
-            for one in self.objects.listed("storageclasses")
-            if _annotations(one).get(_DEFAULT) == "true"
+            storage_class
+            for storage_class in self.objects.listed("storageclasses")
+            if _annotations(storage_class).get(_DEFAULT) == "true"
         ]
         if not usual:
-            return found
+            return content
         usual.sort(key=lambda one: str(metadata_of(one)["name"]))
-        newest = max(usual, key=lambda one: str(metadata_of(one)["creationTimestamp"]))
+        newest = max(usual, key=lambda item: str(metadata_of(item)["creationTimestamp"]))
         name = metadata_of(newest)["name"]
-        return self.client.patch(found, {"spec": {"storageClassName": name}})
+        return self.client.patch(content, {"spec": {"storageClassName": name}})
 
-    def _wait(self, found: Object) -> None:
-        name = part_of(found, "spec").get("storageClassName") or ""
+    def _wait(self, content: Object) -> None:
+        name = part_of(content, "spec").get("storageClassName") or ""
         known = self.objects.get("storageclasses", name) if name else None
         if not name:
             text = "no persistent volumes available for this claim and no storage class is set"
-            self.recorder.normal(found, "FailedBinding", text)
+            self.recorder.normal(content, "FailedBinding", text)
             return
         if known is None:
             text = f'storageclass.storage.k8s.io "{name}" not found'
-            self.recorder.warning(found, "ProvisioningFailed", text)
+            self.recorder.warning(content, "ProvisioningFailed", text)
             return
         late = known.get("volumeBindingMode") == "WaitForFirstConsumer"
-        if late and _NODE not in _annotations(found):
+        if late and _NODE not in _annotations(content):
             text = "waiting for first consumer to be created before binding"
-            self.recorder.normal(found, "WaitForFirstConsumer", text)
+            self.recorder.normal(content, "WaitForFirstConsumer", text)
             return
         provisioner = known["provisioner"]
         if provisioner == _NOBODY:
             text = "no volume plugin matched name: kubernetes.io/no-provisioner"
-            self.recorder.normal(found, "FailedBinding", text)
+            self.recorder.normal(content, "FailedBinding", text)
             return
-        if _annotations(found).get(_PROVISIONER) != provisioner:
+        if _annotations(content).get(_PROVISIONER) != provisioner:
             told = {_PROVISIONER: provisioner, _OLD_PROVISIONER: provisioner}
-            found = self.client.patch(found, {"metadata": {"annotations": told}})
+            content = self.client.patch(content, {"metadata": {"annotations": told}})
         text = (
             "Waiting for a volume to be created either by the external provisioner"
             f" '{provisioner}' or manually by the system administrator. If volume creation is"
             " delayed, please verify that the provisioner is running and correctly registered."
         )
-        self.recorder.normal(found, "ExternalProvisioning", text)
+        self.recorder.normal(content, "ExternalProvisioning", text)
 
     def _fitting(self, claim: Object) -> Object | None:
         """The smallest volume that is meant for a claim, or free and large enough."""
         spec, metadata = part_of(claim, "spec"), metadata_of(claim)
         fraction = amount(part_of(spec, "resources", "requests").get("storage", "0"))
         fitting: list[tuple[object, str, Object]] = []
-        for one in self.objects.listed("persistentvolumes"):
-            about, name = part_of(one, "spec"), metadata_of(one)["name"]
-            if metadata_of(one).get("deletionTimestamp"):
+        for volume in self.objects.listed("persistentvolumes"):
+            about, name = part_of(volume, "spec"), metadata_of(volume)["name"]
+            if metadata_of(volume).get("deletionTimestamp"):
                 continue
             reference = about.get("claimRef")
             if spec.get("volumeName") and spec["volumeName"] != name:
@@ -163,11 +163,11 @@ class VolumeBinding(Controller):
                     metadata["name"],
                 )
                 if same and reference.get("uid") in (None, "", metadata["uid"]):
-                    return one
+                    return volume
                 continue
             size = amount(part_of(about, "capacity").get("storage", "0"))
             if self._suits(about, spec) and size >= fraction:
-                fitting.append((size, name, one))
+                fitting.append((size, name, volume))
         fitting.sort(key=lambda each: each[:2])
         return fitting[0][2] if fitting else None
 
@@ -204,14 +204,14 @@ class VolumeBinding(Controller):
         if not part_of(claim, "spec").get("volumeName"):
             annotations[_BY_CONTROLLER] = "yes"
         changed["spec"]["volumeName"] = metadata_of(volume)["name"]
-        made = self.client.update(changed)
+        content = self.client.update(changed)
         about = part_of(volume, "spec")
         status = {
             "phase": "Bound",
             "accessModes": about.get("accessModes"),
             "capacity": about.get("capacity"),
         }
-        self.client.update_status(made, status)
+        self.client.update_status(content, status)
 
 
 def _annotations(content: Object) -> Object:

@@ -47,14 +47,16 @@ class VolumeProtection(Controller):
         is_claim = "/" in key
         plural = "persistentvolumeclaims" if is_claim else "persistentvolumes"
         finalizer = _CLAIM if is_claim else _VOLUME
-        found = self.objects.get(plural, key)
-        if found is None or not metadata_of(found).get("deletionTimestamp"):
+        content = self.objects.get(plural, key)
+        if content is None or not metadata_of(content).get("deletionTimestamp"):
             return
-        finalizers = metadata_of(found).get("finalizers") or []
-        used = self._is_used(key) if is_claim else part_of(found, "status").get("phase") == "Bound"
+        finalizers = metadata_of(content).get("finalizers") or []
+        used = (
+            self._is_used(key) if is_claim else part_of(content, "status").get("phase") == "Bound"
+        )
         if finalizer in finalizers and not used:
             kept = [one for one in finalizers if one != finalizer] or None
-            self.client.patch(found, {"metadata": {"finalizers": kept}})
+            self.client.patch(content, {"metadata": {"finalizers": kept}})
 
     def _is_used(self, key: str) -> bool:
         namespace = key.partition("/")[0]

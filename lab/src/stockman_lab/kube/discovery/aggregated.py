@@ -31,7 +31,7 @@ def _group(types: Types, group: Group) -> Object:
 
 
 def _resource(resource: Resource) -> Object:
-    found: Object = {
+    content: Object = {
         "resource": resource.plural,
         "responseKind": _kind(resource, resource.group, resource.version, resource.kind),
         "scope": "Namespaced" if resource.namespaced else "Cluster",
@@ -39,14 +39,14 @@ def _resource(resource: Resource) -> Object:
         "verbs": [*resource.verbs],
     }
     if resource.short_names:
-        found["shortNames"] = [*resource.short_names]
+        content["shortNames"] = [*resource.short_names]
     if resource.categories:
-        found["categories"] = [*resource.categories]
+        content["categories"] = [*resource.categories]
     if resource.subresources:
-        found["subresources"] = [
+        content["subresources"] = [
             _below(resource, subresource) for subresource in resource.subresources.values()
         ]
-    return found
+    return content
 
 
 def _below(resource: Resource, below: Subresource) -> Object:

@@ -22,16 +22,16 @@ def version_info(version: str) -> dict[str, str]:
     """What a server of a version (`v1.36.3`) says of itself."""
     major, minor, *_ = version.removeprefix("v").split(".")
     number = int(minor)
-    found = {"major": major, "minor": minor}
+    result = {"major": major, "minor": minor}
     if number >= _OLDEST_WITH_EMULATION:
-        found |= {
+        result |= {
             "emulationMajor": major,
             "emulationMinor": minor,
             "minCompatibilityMajor": major,
             "minCompatibilityMinor": str(number - 1),
         }
     newest = max(_GO)
-    return found | {
+    return result | {
         "gitVersion": version,
         "gitCommit": hashlib.sha1(version.encode(), usedforsecurity=False).hexdigest(),
         "gitTreeState": "clean",
@@ -84,30 +84,30 @@ class Discovery:
         match words:
             case [""]:
                 paths = [f"/{path}" for _, _, path in group_version_paths(self._types)]
-                return _listed({"paths": sorted(paths)})
+                return _json_reply({"paths": sorted(paths)})
             case ["version"]:
-                return _listed(version_info(self._version))
+                return _json_reply(version_info(self._version))
             case ["livez" | "readyz" | "healthz", *check]:
                 return _health(words[0], "/".join(check), query, failing)
-            case ["api" | "apis"] if _takes_aggregated(accept):
-                return self._aggregated(words[0])
+            case ["api" | "apis"] if _takes_aggregation(accept):
+                return self._aggregation_reply(words[0])
             case ["api"]:
-                return _listed(api_versions(self._address))
+                return _json_reply(api_versions(self._address))
             case ["apis"]:
-                return _listed(group_list(self._types))
+                return _json_reply(group_list(self._types))
             case ["api", version]:
-                return _listed(resource_list(self._types, "", version))
+                return _json_reply(resource_list(self._types, "", version))
             case ["apis", group]:
-                return _listed(group_named(self._types, group))
+                return _json_reply(group_named(self._types, group))
             case ["apis", group, version]:
-                return _listed(resource_list(self._types, group, version))
+                return _json_reply(resource_list(self._types, group, version))
             case ["openapi", "v2"] if _PROTOBUF_V2 in accept.replace("@", "."):
                 return Reply(200, _PROTOBUF_V2, protobuf_v2(self._minor), _FRESH)
             case ["openapi", "v3", *rest]:
                 return self._openapi("/".join(rest))
         return None
 
-    def _aggregated(self, root: str) -> Reply:
+    def _aggregation_reply(self, root: str) -> Reply:
         is_legacy = root == "api"
         body = self._kept(root, lambda: aggregated(self._types, is_legacy=is_legacy))
         headers = {"Cache-Control": "public", "Etag": f'"{_hash(body)}"', "Vary": "Accept"}
@@ -120,7 +120,7 @@ class Discovery:
                 known: {"serverRelativeURL": f"/openapi/v3/{known}?hash={self._identity(*of)}"}
                 for *of, known in documents
             }
-            return _listed({"paths": paths})
+            return _json_reply({"paths": paths})
         for group, version, known in documents:
             if path == known:
                 body = _line(document_v3(self._types, group, version, self._minor))
@@ -132,27 +132,27 @@ class Discovery:
         resources = resource_list(self._types, group, version)
         return _hash(_line([self._version, resources]))
 
-    def _kept(self, name: str, made: Callable[[], Object]) -> bytes:
+    def _kept(self, name: str, result: Callable[[], Object]) -> bytes:
         if name not in self._made:
-            self._made[name] = _line(made())
+            self._made[name] = _line(result())
         return self._made[name]
 
 
-def _takes_aggregated(accept: str) -> bool:
+def _takes_aggregation(accept: str) -> bool:
     """Whether a client prefers all groups with all their resources in one answer."""
     first = accept.replace(" ", "").partition(",")[0].split(";")
     return first[0] == JSON and {"v=v2", "as=APIGroupDiscoveryList"} <= set(first)
 
 
-def _listed(found: object | None) -> Reply | None:
-    return None if found is None else Reply(200, JSON, _line(found), _FRESH)
+def _json_reply(result: object | None) -> Reply | None:
+    return None if result is None else Reply(200, JSON, _line(result), _FRESH)
 
 
 def _health(name: str, check: str, query: Query, failing: Collection[str]) -> Reply | None:
     if check and check not in CHECKS[name]:
         return None
-    found = health(name, {*failing} & {check} if check else failing, verbose="verbose" in query)
-    return Reply(200 if found.passed else 500, TEXT, found.text.encode(), _FRESH)
+    result = health(name, {*failing} & {check} if check else failing, verbose="verbose" in query)
+    return Reply(200 if result.passed else 500, TEXT, result.text.encode(), _FRESH)
 
 
 def _line(value: object) -> bytes:

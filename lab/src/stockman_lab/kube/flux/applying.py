@@ -57,8 +57,8 @@ class Applying:
     def staged(self, objects: list[Object]) -> list[Change]:
         """Apply definitions and namespaces, then classes, then the rest; raises `ApplyFailure`."""
         stages: list[list[Object]] = [[], [], []]
-        for one in objects:
-            stages[_stage(one)].append(one)
+        for content in objects:
+            stages[_stage(content)].append(content)
         done: list[Change] = []
         for stage in stages:
             try:
@@ -70,7 +70,7 @@ class Applying:
     def _stage(self, objects: list[Object]) -> list[Change]:
         """Try everything first, and apply what differs only when all of it can be."""
         ordered = sorted(objects, key=lambda one: Entry.of(one).order)
-        planned = [self._planned(one) for one in ordered]
+        planned = [self._plan(item) for item in ordered]
         for content, change in planned:
             if change.action in {CREATED, CONFIGURED}:
                 try:
@@ -80,8 +80,8 @@ class Applying:
                     raise ApplyFailure(text, []) from None
         return [change for _, change in planned]
 
-    def _planned(self, content: Object) -> tuple[Object, Change]:
-        content = self._placed(content)
+    def _plan(self, content: Object) -> tuple[Object, Change]:
+        content = self._place_object(content)
         entry = Entry.of(content)
         live = self._client.live(content)
         if self._is_skipped(content, live):
@@ -101,7 +101,7 @@ class Applying:
         is_changed = _differs(live, tried)
         return content, Change(entry, CONFIGURED if is_changed else UNCHANGED)
 
-    def _placed(self, content: Object) -> Object:
+    def _place_object(self, content: Object) -> Object:
         entry = Entry.of(content)
         try:
             resource = self._client.resource_of(content)
@@ -182,10 +182,10 @@ def _refusal(entry: Entry, why: Refused) -> str:
 
 
 def _differs(live: Object, tried: Object) -> bool:
-    return _compared(live) != _compared(tried)
+    return _comparable_part(live) != _comparable_part(tried)
 
 
-def _compared(content: Object) -> Object:
+def _comparable_part(content: Object) -> Object:
     metadata = metadata_of(content)
     rest = {name: one for name, one in content.items() if name not in {"metadata", "status"}}
     return {

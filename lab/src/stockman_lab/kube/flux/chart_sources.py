@@ -21,15 +21,15 @@ class OciRepositories(SourceController):
     kind = "OCIRepository"
     watches = ("pods", "ocirepositories.source.toolkit.fluxcd.io")
 
-    def fetched(self, found: Object) -> Fetched:
+    def fetched(self, content: Object) -> Fetched:
         """What the tag means now."""
-        spec = part_of(found, "spec")
+        spec = part_of(content, "spec")
         url = str(spec.get("url") or "")
         if not url.startswith("oci://"):
             text = f"URL validation failed for '{url}': it must be 'oci://<domain>/<org>/<repo>'"
             raise FetchFailure("URLInvalid", text, is_final=True)
         if part_of(spec, "secretRef").get("name"):
-            self.secret(found, str(spec["secretRef"]["name"]))
+            self.secret(content, str(spec["secretRef"]["name"]))
         tag = str(part_of(spec, "ref").get("tag") or "latest")
         if charts.known(url, tag) is None:
             text = f"failed to determine artifact digest: the lab knows of nothing at {url}:{tag}"
@@ -53,21 +53,23 @@ class HelmRepositories(SourceController):
     watches = ("pods", "helmrepositories.source.toolkit.fluxcd.io")
     stored = "stored artifact: revision '{}'"
 
-    def bring(self, key: str, found: Object) -> None:
+    def bring(self, key: str, content: Object) -> None:
         """Registries are only named; nothing is said of them."""
-        if part_of(found, "spec").get("type") != "oci":
-            super().bring(key, found)
-        elif metadata_of(found).get("deletionTimestamp"):
-            self.release(key, found)
+        if part_of(content, "spec").get("type") != "oci":
+            super().bring(key, content)
+        elif metadata_of(content).get("deletionTimestamp"):
+            self.release(key, content)
         else:
-            conditions = self.conditions_of(found)
+            conditions = self.conditions_of(content)
             conditions.drop(READY, RECONCILING, STALLED)
-            if conditions.listed() != (part_of(found, "status").get("conditions") or []):
-                self.tell(found, {**part_of(found, "status"), "conditions": conditions.listed()})
+            if conditions.listed() != (part_of(content, "status").get("conditions") or []):
+                self.tell(
+                    content, {**part_of(content, "status"), "conditions": conditions.listed()}
+                )
 
-    def fetched(self, found: Object) -> Fetched:
+    def fetched(self, content: Object) -> Fetched:
         """The index."""
-        url = str(part_of(found, "spec").get("url") or "")
+        url = str(part_of(content, "spec").get("url") or "")
         if urlsplit(url).scheme not in {"http", "https"}:
             text = f"invalid Helm repository URL: {url}"
             raise FetchFailure("URLInvalid", text, is_final=True)
@@ -96,9 +98,9 @@ class HelmCharts(SourceController):
         """As it is told."""
         return fetched.news
 
-    def fetched(self, found: Object) -> Fetched:
+    def fetched(self, content: Object) -> Fetched:
         """A version of the chart: the one that is named, or the newest."""
-        spec, namespace = part_of(found, "spec"), str(metadata_of(found)["namespace"])
+        spec, namespace = part_of(content, "spec"), str(metadata_of(content)["namespace"])
         name, version = str(spec.get("chart") or ""), str(spec.get("version") or "*")
         source = str(part_of(spec, "sourceRef").get("name") or "")
         repository = self.objects.get("helmrepositories", f"{namespace}/{source}", self.group)

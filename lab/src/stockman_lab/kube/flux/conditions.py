@@ -11,9 +11,9 @@ _WEIGHTS = {STALLED: 0, RECONCILING: 1, READY: 2}
 class Conditions:
     """The conditions of one object, for the generation that is looked at."""
 
-    def __init__(self, found: object, generation: int, today: str) -> None:
-        listed = found if isinstance(found, list) else []
-        self._all: dict[str, Object] = {str(one["type"]): dict(one) for one in listed}
+    def __init__(self, result: object, generation: int, today: str) -> None:
+        listed = result if isinstance(result, list) else []
+        self._all: dict[str, Object] = {str(item["type"]): dict(item) for item in listed}
         self._generation = generation
         self._today = today
 
@@ -59,9 +59,9 @@ class Conditions:
         return sorted(self._all.values(), key=_place)
 
 
-def _place(one: Object) -> tuple[int, int, str]:
-    kind = str(one["type"])
+def _place(content: Object) -> tuple[int, int, str]:
+    kind = str(content["type"])
     weight = _WEIGHTS.get(kind)
     if weight is not None:
         return (weight, 0, "")
-    return (len(_WEIGHTS), -int(one.get("observedGeneration") or 0), kind)
+    return (len(_WEIGHTS), -int(content.get("observedGeneration") or 0), kind)

@@ -66,8 +66,8 @@ class FluxController(Controller):
 
     def all_keys(self) -> list[str]:
         """Names of all objects of the kind."""
-        found = self.objects.listed(self.plural, group=self.group)
-        return [_named(one) for one in found]
+        result = self.objects.listed(self.plural, group=self.group)
+        return [_object_key(item) for item in result]
 
     def is_working(self) -> bool:
         """Whether a pod of the program is ready."""
@@ -90,24 +90,24 @@ class FluxController(Controller):
 
     def sync(self, key: str) -> None:
         """Bring one object in order, if anybody is there to do it."""
-        found = self.objects.get(self.plural, key, self.group)
-        if found is not None and self.is_working():
-            self.bring(key, found)
+        content = self.objects.get(self.plural, key, self.group)
+        if content is not None and self.is_working():
+            self.bring(key, content)
 
-    def bring(self, key: str, found: Object) -> None:
+    def bring(self, key: str, content: Object) -> None:
         """Bring one object in order; raises `Refused` or `Retry`."""
         raise NotImplementedError
 
     # -- what an object says --------------------------------------------------------------------
 
-    def conditions_of(self, found: Object) -> Conditions:
-        status = part_of(found, "status")
-        generation = int(metadata_of(found).get("generation") or 0)
+    def conditions_of(self, content: Object) -> Conditions:
+        status = part_of(content, "status")
+        generation = int(metadata_of(content).get("generation") or 0)
         return Conditions(status.get("conditions"), generation, self.today)
 
-    def requested(self, found: Object) -> str:
+    def requested(self, content: Object) -> str:
         """What somebody wrote to have the object looked at again."""
-        annotations = metadata_of(found).get("annotations") or {}
+        annotations = metadata_of(content).get("annotations") or {}
         return str(annotations.get(REQUESTED) or "")
 
     def note(self, key: str) -> Object:
@@ -122,23 +122,23 @@ class FluxController(Controller):
     def forget(self, key: str) -> None:
         self.around.notes.pop(f"{self.name} {key}", None)
 
-    def is_due(self, found: Object, note: Object, revision: str = "") -> bool:
+    def is_due(self, content: Object, note: Object, revision: str = "") -> bool:
         """Whether an object is to be looked at from the beginning."""
         return (
-            note.get("uid") != metadata_of(found).get("uid")
-            or note.get("generation") != metadata_of(found).get("generation")
-            or note.get("requested", "") != self.requested(found)
+            note.get("uid") != metadata_of(content).get("uid")
+            or note.get("generation") != metadata_of(content).get("generation")
+            or note.get("requested", "") != self.requested(content)
             or note.get("revision", "") != revision
             or float(note.get("next", 0.0)) <= self.now
         )
 
-    def noted(self, found: Object, following: float, revision: str = "") -> Object:
+    def noted(self, content: Object, following: float, revision: str = "") -> Object:
         """What to remember after a look, with the moment of the next one."""
-        metadata = metadata_of(found)
+        metadata = metadata_of(content)
         return {
             "uid": metadata.get("uid"),
             "generation": metadata.get("generation"),
-            "requested": self.requested(found),
+            "requested": self.requested(content),
             "revision": revision,
             "next": following,
         }
@@ -149,36 +149,36 @@ class FluxController(Controller):
 
     # -- what is written ------------------------------------------------------------------------
 
-    def held(self, found: Object) -> Object:
+    def held(self, content: Object) -> Object:
         """An object with the finalizer that holds it."""
-        finalizers = metadata_of(found).get("finalizers") or []
+        finalizers = metadata_of(content).get("finalizers") or []
         if FINALIZER in finalizers:
-            return found
-        return self.client.patch(found, {"metadata": {"finalizers": [*finalizers, FINALIZER]}})
+            return content
+        return self.client.patch(content, {"metadata": {"finalizers": [*finalizers, FINALIZER]}})
 
-    def release(self, key: str, found: Object) -> None:
+    def release(self, key: str, content: Object) -> None:
         """Let an object go."""
         self.forget(key)
-        finalizers = metadata_of(found).get("finalizers") or []
+        finalizers = metadata_of(content).get("finalizers") or []
         if FINALIZER in finalizers:
             kept = [finalizer for finalizer in finalizers if finalizer != FINALIZER]
-            self.client.patch(found, {"metadata": {"finalizers": kept or None}})
+            self.client.patch(content, {"metadata": {"finalizers": kept or None}})
 
-    def tell(self, found: Object, status: Object) -> Object:
+    def tell(self, content: Object, status: Object) -> Object:
         """Write the status of an object, where it is another."""
-        before = part_of(found, "status")
+        before = part_of(content, "status")
         if status == before:
-            return found
+            return content
         gone = {name: None for name in before if name not in status}
         change = {"status": {**status, **gone}}
         try:
-            return self.client.patch(found, change, "status")
+            return self.client.patch(content, change, "status")
         except Refused as why:
             if not why.is_absent:
                 raise
-            return found
+            return content
 
 
-def _named(one: Object) -> str:
-    metadata = metadata_of(one)
+def _object_key(content: Object) -> str:
+    metadata = metadata_of(content)
     return named_key(str(metadata.get("namespace", "")), str(metadata["name"]))

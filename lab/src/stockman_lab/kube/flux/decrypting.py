@@ -83,7 +83,7 @@ def _values(value: Tree, path: tuple[str, ...], cipher: ValueCipher) -> Tree:
             for name, one in value.items()
         }
     if isinstance(value, list):
-        return [_values(one, path, cipher) for one in value]
+        return [_values(item, path, cipher) for item in value]
     if not isinstance(value, str) or not looks_encrypted(value):
         return value
     try:

@@ -19,8 +19,8 @@ _KEPT = 8
 
 def repository_of(repositories: Mapping[str, str], url: str) -> Repository | None:
     """The repository that a URL means; None: the lab has none."""
-    found = found_place(repositories, place_of(url))
-    return None if found is None or found[1].strip("/") else Repository(str(found[0]))
+    result = found_place(repositories, place_of(url))
+    return None if result is None or result[1].strip("/") else Repository(str(result[0]))
 
 
 def files_at(repositories: Mapping[str, str], source: Object) -> Mapping[str, bytes]:
@@ -50,15 +50,15 @@ class GitRepositories(SourceController):
     kind = "GitRepository"
     watches = ("pods", "gitrepositories.source.toolkit.fluxcd.io")
 
-    def fetched(self, found: Object) -> Fetched:
+    def fetched(self, content: Object) -> Fetched:
         """The commit that the reference means now."""
-        spec = part_of(found, "spec")
+        spec = part_of(content, "spec")
         url = str(spec.get("url") or "")
         if urlsplit(url).scheme not in {"http", "https", "ssh"}:
             text = f"failed to parse url '{url}': the scheme is not http, https or ssh"
             raise FetchFailure("URLInvalid", text, is_final=True)
         if part_of(spec, "secretRef").get("name"):
-            self.secret(found, str(spec["secretRef"]["name"]))
+            self.secret(content, str(spec["secretRef"]["name"]))
         name, commit, files = self._found(spec, url)
         size = sum(map(len, files.values()))
         more = {"observedIgnore": spec["ignore"]} if spec.get("ignore") else {}
@@ -83,14 +83,14 @@ class GitRepositories(SourceController):
             commit = Commit(hash_of(url, name), f"Release {name}")
             return name, commit, kept_files(files, ignored)
         try:
-            name, commit = _resolved(repository, ref)
+            name, commit = _resolve(repository, ref)
             return name, commit, _kept(repository.directory, commit.hash, ignored)
         except Unreadable as why:
             text = f"{_CHECKOUT}: unable to clone '{url}': {why}"
             raise FetchFailure("GitOperationFailed", text) from None
 
 
-def _resolved(repository: Repository, ref: Object) -> tuple[str, Commit]:
+def _resolve(repository: Repository, ref: Object) -> tuple[str, Commit]:
     """The name that a revision begins with, and the commit."""
     references = repository.references()
     if not references:
@@ -109,8 +109,8 @@ def _resolved(repository: Repository, ref: Object) -> tuple[str, Commit]:
 
 
 def _commit(repository: Repository, commit: str | None, what: str) -> Commit:
-    found = repository.commit(commit) if commit else None
-    if found is None:
+    result = repository.commit(commit) if commit else None
+    if result is None:
         text = f'{_CHECKOUT}: couldn\'t find remote ref "{what}"'
         raise FetchFailure("GitOperationFailed", text)
-    return found
+    return result

@@ -73,7 +73,7 @@ class Actions:
             last = self.helm.last(order.name, order.storage)
         if last is None or last.status == "uninstalled":
             if policies.is_exhausted("install"):
-                self._exhausted(standing, "install", policies)
+                self._stall(standing, "install", policies)
             return self._begin(order, standing, policies, "install", None)
         if not history or history[0].get("digest") != observed_digest(last):
             standing.status["history"] = []
@@ -82,7 +82,7 @@ class Actions:
             return self._after_failure(order, standing, policies, last)
         if not _is_wanted(order, last):
             if policies.is_exhausted("upgrade"):
-                self._exhausted(standing, "upgrade", policies)
+                self._stall(standing, "upgrade", policies)
             return self._begin(order, standing, policies, "upgrade", last)
         return self._in_sync(standing)
 
@@ -120,7 +120,7 @@ class Actions:
             else:
                 begin_install = self.helm.begin_upgrade(wish, last)
         except HelmFailed as why:
-            self._release_failed(order, standing, action, str(why))
+            self._note_release_failure(order, standing, action, str(why))
             raise Failed from None
         return {
             "action": action,
@@ -147,7 +147,7 @@ class Actions:
                 raise Failed
             self.helm.finish(release, order["storage"])
         except HelmFailed as why:
-            self._said_failed(standing, action, order, str(note["chart"]), str(why))
+            self._note_failure(standing, action, order, str(note["chart"]), str(why))
             raise Failed from None
         self._record(standing, release, action, str(note["digest"]))
         if action == "rollback":
@@ -191,23 +191,25 @@ class Actions:
         action, order = str(note["action"]), note["order"]
         self.helm.fail(release, why, order["storage"])
         self._record(standing, release, action, str(note["digest"]))
-        self._said_failed(standing, action, order, str(note["chart"]), why)
+        self._note_failure(standing, action, order, str(note["chart"]), why)
         _count(standing, action)
 
-    def _release_failed(self, order: Order, standing: Standing, action: str, why: str) -> None:
+    def _note_release_failure(
+        self, order: Order, standing: Standing, action: str, why: str
+    ) -> None:
         chart = f"{order.chart.chart.name}@{order.chart.version}"
         where = {"name": order.name, "namespace": order.namespace}
-        self._said_failed(standing, action, where, chart, why)
+        self._note_failure(standing, action, where, chart, why)
         last = self._newest(order)
         if last is not None and last.status == "failed":
             self._record(standing, last, action, order.chart.digest)
             _count(standing, action)
 
-    def _said_failed(
+    def _note_failure(
         self, standing: Standing, action: str, order: Object, chart: str, why: str
     ) -> None:
-        place = f"{order['namespace']}/{order['name']}"
-        text = f"Helm {action} failed for release {place} with chart {chart}: {why.strip()}"
+        key = f"{order['namespace']}/{order['name']}"
+        text = f"Helm {action} failed for release {key} with chart {chart}: {why.strip()}"
         reason = f"{action.capitalize()}Failed"
         standing.status["failures"] = int(standing.status.get("failures", 0)) + 1
         standing.mark("Released", "False", reason, text)
@@ -221,10 +223,10 @@ class Actions:
         if policies.retry() is not None or not policies.failures(action):
             return self._begin(order, standing, policies, "upgrade", last)
         if policies.is_exhausted(action) and not policies.remedies_last(action):
-            self._exhausted(standing, action, policies)
+            self._stall(standing, action, policies)
         self._remedy(order, standing, policies.remedy(action), last)
         if policies.is_exhausted(action):
-            self._exhausted(standing, action, policies)
+            self._stall(standing, action, policies)
         message = str(standing.condition("Ready").get("message", ""))
         standing.reconciling("ProgressingWithRetry", message)
         raise Failed
@@ -237,7 +239,7 @@ class Actions:
             if gone is not None:
                 history[0] = {**told, "status": "uninstalled", "digest": observed_digest(gone)}
             text = f"Helm uninstall remediation for release {_both(told)} succeeded"
-            self._remedied(standing, "UninstallSucceeded", text)
+            self._note_remedy(standing, "UninstallSucceeded", text)
             return
         good = next((one for one in history[1:] if one.get("status") != "failed"), None)
         revision = int(good["version"]) if good is not None else 0
@@ -250,14 +252,14 @@ class Actions:
         self.helm.finish(rollback, order.storage)
         self._record(standing, rollback, "rollback", str(good.get("ociDigest", "")))
         text = f"Helm rollback to previous release {_both(good)} succeeded"
-        self._remedied(standing, "RollbackSucceeded", text)
+        self._note_remedy(standing, "RollbackSucceeded", text)
 
-    def _remedied(self, standing: Standing, reason: str, text: str) -> None:
+    def _note_remedy(self, standing: Standing, reason: str, text: str) -> None:
         standing.mark("Remediated", "True", reason, text)
         standing.summarize()
         self.recorder.normal(standing.content, reason, text)
 
-    def _exhausted(self, standing: Standing, action: str, policies: Policies) -> None:
+    def _stall(self, standing: Standing, action: str, policies: Policies) -> None:
         count = policies.failures(action)
         name = policies.last_action or action
         standing.stalled("RetriesExceeded", f"Failed to {name} after {count} attempt(s)")
@@ -279,9 +281,9 @@ class Actions:
         told = snapshot(release, action, oci)
         history = standing.status.get("history") or []
         others = [one for one in history if one.get("version") != release.revision]
-        for one in others:
-            if one.get("status") == "deployed" and release.status == "deployed":
-                one["status"] = "superseded"
+        for release_entry in others:
+            if release_entry.get("status") == "deployed" and release.status == "deployed":
+                release_entry["status"] = "superseded"
         standing.status["history"] = [told, *others][:5]
         standing.status["inventory"] = inventory(release)
 
@@ -333,8 +335,8 @@ def _forget_failures(standing: Standing) -> None:
         standing.status.pop(name, None)
 
 
-def _both(told: Object) -> str:
-    return f"{full_name(told)} with chart {chart_name(told)}"
+def _both(content: Object) -> str:
+    return f"{full_name(content)} with chart {chart_name(content)}"
 
 
 def _places(order: Order) -> Object:

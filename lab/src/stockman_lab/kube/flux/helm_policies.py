@@ -72,11 +72,11 @@ class Policies:
 
     def remedies_last(self, action: str) -> bool:
         """Whether also the last failure is remedied."""
-        told = part_of(self.of(action), "remediation")
-        remediate_last_failure = told.get("remediateLastFailure")
+        remediation = part_of(self.of(action), "remediation")
+        remediate_last_failure = remediation.get("remediateLastFailure")
         if remediate_last_failure is not None:
             return bool(remediate_last_failure)
-        return action == "upgrade" and int(told.get("retries", 0)) > 0
+        return action == "upgrade" and int(remediation.get("retries", 0)) > 0
 
     def remedy(self, action: str) -> str:
         """`uninstall` or `rollback`."""

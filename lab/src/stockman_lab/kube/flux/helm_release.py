@@ -66,25 +66,25 @@ class HelmReleases(Controller):
         return [note.removeprefix(_NOTE) for note in self.around.notes if note.startswith(_NOTE)]
 
     def _every(self) -> list[str]:
-        return [_key(one) for one in self.objects.listed(PLURAL, group=GROUP)]
+        return [_key(content) for content in self.objects.listed(PLURAL, group=GROUP)]
 
     def _own(self, change: Change) -> Iterator[str]:
         before, after = change.before, change.after
         if after is None:
             return
-        if before is None or _asked(before) != _asked(after):
+        if before is None or _request_marks(before) != _request_marks(after):
             yield change.name
         if _is_ready(after) and (before is None or not _is_ready(before)):
-            for other in self.objects.listed(PLURAL, group=GROUP):
-                space = metadata_of(other)["namespace"]
-                for entry in entries_of(other, "spec", "dependsOn"):
+            for content in self.objects.listed(PLURAL, group=GROUP):
+                space = metadata_of(content)["namespace"]
+                for entry in entries_of(content, "spec", "dependsOn"):
                     if f"{entry.get('namespace') or space}/{entry.get('name')}" == change.name:
-                        yield _key(other)
+                        yield _key(content)
 
     def _fed_by(self, change: Change) -> Iterator[str]:
-        for one in self.objects.listed(PLURAL, group=GROUP):
-            if source_key(one) == (change.key.resource, change.name):
-                yield _key(one)
+        for content in self.objects.listed(PLURAL, group=GROUP):
+            if source_key(content) == (change.key.resource, change.name):
+                yield _key(content)
 
     # -- one of them ---------------------------------------------------------------------------
 
@@ -108,73 +108,75 @@ class HelmReleases(Controller):
         if not part_of(patch, "spec").get("suspend"):
             self._reconcile(key, patch, standing, actions, pod)
         if not self.around.notes.get(f"{_NOTE}{key}"):
-            self._handled(patch, standing)
+            self._note_request(patch, standing)
         self._write(patch, standing)
 
-    def _helm(self, pod: Object, found: Object) -> Helm:
-        name = str(part_of(found, "spec").get("serviceAccountName") or "")
-        space = metadata_of(found)["namespace"] if name else metadata_of(pod)["namespace"]
+    def _helm(self, pod: Object, content: Object) -> Helm:
+        name = str(part_of(content, "spec").get("serviceAccountName") or "")
+        space = metadata_of(content)["namespace"] if name else metadata_of(pod)["namespace"]
         user = account(str(space), name or PROGRAM)
         return Helm(Writer(self.client.api, PROGRAM, user), self.around.clock)
 
     def _reconcile(
-        self, key: str, found: Object, standing: Standing, actions: Actions, pod: Object
+        self, key: str, content: Object, standing: Standing, actions: Actions, pod: Object
     ) -> None:
         text = self.around.notes.get(f"{_NOTE}{key}")
         note = json.loads(text) if text is not None else None
-        if note is not None and not self._is_over(key, found, standing, actions, note):
+        if note is not None and not self._is_over(key, content, standing, actions, note):
             return
         standing.reconciling("Progressing", "Fulfilling prerequisites")
-        order = self._order(key, found, standing, pod)
+        order = self._order(key, content, standing, pod)
         if order is None:
             return
-        self._reset(found, standing, order)
+        self._reset(content, standing, order)
         try:
-            note = actions.next(order, standing, Policies(part_of(found, "spec"), standing.status))
+            note = actions.next(
+                order, standing, Policies(part_of(content, "spec"), standing.status)
+            )
         except Failed as failed:
-            self._failed(key, found, standing, failed)
+            self._retry_later(key, content, standing, failed)
             return
         if note is None:
             standing.status["observedGeneration"] = standing.generation
-            interval = Policies(part_of(found, "spec"), standing.status).interval
+            interval = Policies(part_of(content, "spec"), standing.status).interval
             self.look_again(key, self.now + interval, patient=True)
             return
         self.around.notes[f"{_NOTE}{key}"] = json.dumps({**note, "order": _kept(order)})
-        self._write(found, standing)
+        self._write(content, standing)
         self.look_again(
             key, self.now if not note["waits"] else note["until"], patient=note["waits"]
         )
         self.look_again(key, self.now + 0.5)
 
     def _is_over(
-        self, key: str, found: Object, standing: Standing, actions: Actions, note: Object
+        self, key: str, content: Object, standing: Standing, actions: Actions, note: Object
     ) -> bool:
         """Whether what is under way has come to an end."""
-        policies = Policies(part_of(found, "spec"), standing.status)
+        policies = Policies(part_of(content, "spec"), standing.status)
         try:
             if not actions.is_over(note, standing, policies):
                 self.look_again(key, note["until"], patient=True)
                 return False
         except Failed as failed:
             self.around.notes.pop(f"{_NOTE}{key}", None)
-            self._failed(key, found, standing, failed)
+            self._retry_later(key, content, standing, failed)
             return False
         self.around.notes.pop(f"{_NOTE}{key}", None)
         return True
 
-    def _order(self, key: str, found: Object, standing: Standing, pod: Object) -> Order | None:
+    def _order(self, key: str, content: Object, standing: Standing, pod: Object) -> Order | None:
         """What a HelmRelease wants; None: it waits for something."""
-        why = self._missing_dependency(found)
+        why = self._missing_dependency(content)
         if why:
             standing.mark("Ready", "False", "DependencyNotReady", why)
-            self.recorder.normal(found, "DependencyNotReady", why)
+            self.recorder.normal(content, "DependencyNotReady", why)
             self.look_again(key, self.now + _REQUEUE, patient=True)
             return None
-        self._bring_chart(found, standing)
+        self._bring_chart(content, standing)
         tracks = not has_gate(pod, "DisableChartDigestTracking")
         try:
-            chart = loaded(self.objects, found, tracks_digest=tracks)
-            values = values_of(self.objects, found)
+            chart = loaded(self.objects, content, tracks_digest=tracks)
+            values = values_of(self.objects, content)
         except NotReady as late:
             standing.mark("Ready", "False", "SourceNotReady", str(late))
             self.look_again(key, self.now + _REQUEUE, patient=True)
@@ -182,22 +184,22 @@ class HelmReleases(Controller):
         except NoSource as missing:
             standing.mark("Ready", "False", missing.reason, str(missing))
             if missing.reason == "ValuesError":
-                self.recorder.warning(found, missing.reason, str(missing))
+                self.recorder.warning(content, missing.reason, str(missing))
             self.look_again(key, self.now + _REQUEUE, patient=True)
             return None
-        about = metadata_of(found)
+        about = metadata_of(content)
         return Order(
-            found,
+            content,
             chart,
             values,
-            name=str(part_of(found, "spec").get("releaseName") or _released_as(found)),
-            namespace=str(part_of(found, "spec").get("targetNamespace") or about["namespace"]),
-            storage=str(part_of(found, "spec").get("storageNamespace") or about["namespace"]),
+            name=str(part_of(content, "spec").get("releaseName") or _release_name(content)),
+            namespace=str(part_of(content, "spec").get("targetNamespace") or about["namespace"]),
+            storage=str(part_of(content, "spec").get("storageNamespace") or about["namespace"]),
         )
 
-    def _missing_dependency(self, found: Object) -> str:
-        space = metadata_of(found)["namespace"]
-        for entry in entries_of(found, "spec", "dependsOn"):
+    def _missing_dependency(self, content: Object) -> str:
+        space = metadata_of(content)["namespace"]
+        for entry in entries_of(content, "spec", "dependsOn"):
             name = f"{entry.get('namespace') or space}/{entry.get('name')}"
             other = self.objects.get(PLURAL, name, GROUP)
             if other is None:
@@ -207,22 +209,22 @@ class HelmReleases(Controller):
                 return f"dependency '{name}' is not ready"
         return ""
 
-    def _bring_chart(self, found: Object, standing: Standing) -> None:
-        wanted = helm_chart_of(found)
-        if wanted is None:
+    def _bring_chart(self, content: Object, standing: Standing) -> None:
+        desired = helm_chart_of(content)
+        if desired is None:
             return
-        about = metadata_of(wanted)
+        about = metadata_of(desired)
         key = f"{about['namespace']}/{about['name']}"
         standing.status["helmChart"] = key
         live = self.objects.get("helmcharts", key, SOURCES)
         if live is None:
-            self.client.create(wanted["apiVersion"], wanted["kind"], wanted)
+            self.client.create(desired["apiVersion"], desired["kind"], desired)
         elif any(
-            part_of(live, "spec").get(name) != value for name, value in wanted["spec"].items()
+            part_of(live, "spec").get(name) != value for name, value in desired["spec"].items()
         ):
-            self.client.patch(live, {"spec": wanted["spec"]})
+            self.client.patch(live, {"spec": desired["spec"]})
 
-    def _reset(self, found: Object, standing: Standing, order: Order) -> None:
+    def _reset(self, content: Object, standing: Standing, order: Order) -> None:
         """Forget failures of what was wanted before."""
         status = standing.status
         now = {
@@ -239,13 +241,13 @@ class HelmReleases(Controller):
         if order.chart.digest:
             status["lastAttemptedRevisionDigest"] = order.chart.digest
 
-    def _handled(self, found: Object, standing: Standing) -> None:
-        annotation = _annotation(found, REQUESTED)
+    def _note_request(self, content: Object, standing: Standing) -> None:
+        annotation = _annotation(content, REQUESTED)
         if annotation:
             standing.status["lastHandledReconcileAt"] = annotation
 
-    def _failed(self, key: str, found: Object, standing: Standing, failed: Failed) -> None:
-        policies = Policies(part_of(found, "spec"), standing.status)
+    def _retry_later(self, key: str, content: Object, standing: Standing, failed: Failed) -> None:
+        policies = Policies(part_of(content, "spec"), standing.status)
         retry = policies.retry()
         if failed.is_final:
             standing.status["observedGeneration"] = standing.generation
@@ -257,27 +259,27 @@ class HelmReleases(Controller):
         is_patient = failed.is_patient or count > _HOPEFUL
         self.look_again(key, self.now + seconds, patient=is_patient)
 
-    def _delete(self, key: str, found: Object, actions: Actions) -> None:
+    def _delete(self, key: str, content: Object, actions: Actions) -> None:
         self.around.notes.pop(f"{_NOTE}{key}", None)
         names = [
             finalizer
-            for finalizer in metadata_of(found).get("finalizers") or ()
+            for finalizer in metadata_of(content).get("finalizers") or ()
             if finalizer != FINALIZER
         ]
-        if names == (metadata_of(found).get("finalizers") or []):
+        if names == (metadata_of(content).get("finalizers") or []):
             return
-        if not part_of(found, "spec").get("suspend"):
-            actions.uninstall(found)
-            wanted = helm_chart_of(found)
-            about = metadata_of(wanted or {})
+        if not part_of(content, "spec").get("suspend"):
+            actions.uninstall(content)
+            desired = helm_chart_of(content)
+            about = metadata_of(desired or {})
             place = f"{about.get('namespace')}/{about.get('name')}"
-            chart = self.objects.get("helmcharts", place, SOURCES) if wanted else None
+            chart = self.objects.get("helmcharts", place, SOURCES) if desired else None
             if chart is not None:
                 self.client.delete(chart)
-        self.client.patch(found, {"metadata": {"finalizers": names or None}})
+        self.client.patch(content, {"metadata": {"finalizers": names or None}})
 
-    def _write(self, found: Object, standing: Standing) -> None:
-        fresh = self.objects.get(PLURAL, _key(found), GROUP)
+    def _write(self, content: Object, standing: Standing) -> None:
+        fresh = self.objects.get(PLURAL, _key(content), GROUP)
         if fresh is None or standing.status == part_of(fresh, "status"):
             return
         try:
@@ -296,7 +298,7 @@ def _annotation(content: Object, name: str) -> str:
     return str(part_of(content, "metadata", "annotations").get(name, ""))
 
 
-def _asked(content: Object) -> tuple[object, ...]:
+def _request_marks(content: Object) -> tuple[object, ...]:
     about = metadata_of(content)
     requested = _annotation(content, REQUESTED)
     return about.get("generation"), about.get("deletionTimestamp"), requested
@@ -310,7 +312,7 @@ def _is_ready(content: Object) -> bool:
     )
 
 
-def _released_as(content: Object) -> str:
+def _release_name(content: Object) -> str:
     """The name of a release that does not give itself one."""
     about = metadata_of(content)
     target = part_of(content, "spec").get("targetNamespace")

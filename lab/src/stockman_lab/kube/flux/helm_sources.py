@@ -77,26 +77,28 @@ def source_key(release: Object) -> tuple[str, str]:
         plural = {"OCIRepository": "ocirepositories", "HelmChart": "helmcharts"}
         space = str(reference.get("namespace") or about["namespace"])
         return plural.get(str(reference.get("kind")), ""), f"{space}/{reference.get('name')}"
-    made = helm_chart_of(release) or {}
-    own = metadata_of(made)
+    result = helm_chart_of(release) or {}
+    own = metadata_of(result)
     return "helmcharts", f"{own.get('namespace')}/{own.get('name')}"
 
 
 def loaded(objects: Objects, release: Object, *, tracks_digest: bool) -> Loaded:
     """The chart of a HelmRelease; raises `NotReady` or `NoSource`."""
     plural, key = source_key(release)
-    found = objects.get(plural, key, SOURCES) if plural else None
-    if found is None:
+    content = objects.get(plural, key, SOURCES) if plural else None
+    if content is None:
         kind = f"{plural}.{SOURCES}"
         name = key.rpartition("/")[2]
         raise NoSource("ArtifactFailed", f'could not get Source object: {kind} "{name}" not found')
-    _check_ready(found)
-    chart = _from_registry(found) if plural == "ocirepositories" else _from_chart(objects, found)
+    _check_ready(content)
+    chart = (
+        _from_registry(content) if plural == "ocirepositories" else _from_chart(objects, content)
+    )
     if chart is None:
         raise NoSource("ArtifactFailed", "Could not load chart: failed to load chart from artifact")
     if plural != "ocirepositories":
         return Loaded(chart, chart.version)
-    revision = str(part_of(found, "status", "artifact").get("revision", ""))
+    revision = str(part_of(content, "status", "artifact").get("revision", ""))
     digest = revision.rpartition("@")[2]
     if not tracks_digest:
         return Loaded(chart, chart.version, digest)
@@ -127,14 +129,14 @@ def _from_registry(source: Object) -> Chart | None:
     return charts.known(str(part_of(source, "spec").get("url", "")), tag.replace("_", "+"))
 
 
-def _from_chart(objects: Objects, found: Object) -> Chart | None:
-    spec = part_of(found, "spec")
+def _from_chart(objects: Objects, content: Object) -> Chart | None:
+    spec = part_of(content, "spec")
     reference = part_of(spec, "sourceRef")
-    key = named_key(str(metadata_of(found)["namespace"]), str(reference.get("name")))
+    key = named_key(str(metadata_of(content)["namespace"]), str(reference.get("name")))
     repository = objects.get("helmrepositories", key, SOURCES)
     if repository is None:
         return None
-    revision = str(part_of(found, "status", "artifact").get("revision", ""))
+    revision = str(part_of(content, "status", "artifact").get("revision", ""))
     url = str(part_of(repository, "spec").get("url", ""))
     return charts.known_in(url, str(spec.get("chart", "")), revision)
 
@@ -142,29 +144,29 @@ def _from_chart(objects: Objects, found: Object) -> Chart | None:
 def values_of(objects: Objects, release: Object) -> Object:
     """The values of a HelmRelease, those of references under its own; raises `NoSource`."""
     space = str(metadata_of(release)["namespace"])
-    made: Object = {}
+    content: Object = {}
     for entry in entries_of(release, "spec", "valuesFrom"):
-        made = merged(made, _referenced(objects, space, entry))
-    return merged(made, part_of(release, "spec", "values"))
+        content = merged(content, _read_reference(objects, space, entry))
+    return merged(content, part_of(release, "spec", "values"))
 
 
-def _referenced(objects: Objects, space: str, told: Object) -> Object:
-    kind, name = str(told.get("kind", "")), str(told.get("name", ""))
-    key = str(told.get("valuesKey") or "values.yaml")
+def _read_reference(objects: Objects, space: str, content: Object) -> Object:
+    kind, name = str(content.get("kind", "")), str(content.get("name", ""))
+    key = str(content.get("valuesKey") or "values.yaml")
     what = f"could not resolve {kind} chart values reference '{space}/{name}' with key '{key}'"
     plural = "secrets" if kind == "Secret" else "configmaps"
-    found = objects.get(plural, named_key(space, name))
-    data = part_of(found or {}, "data")
-    if found is None or key not in data:
-        if told.get("optional"):
+    result = objects.get(plural, named_key(space, name))
+    data = part_of(result or {}, "data")
+    if result is None or key not in data:
+        if content.get("optional"):
             return {}
-        why = f"missing key '{key}'" if found is not None else f'{plural} "{name}" not found'
+        why = f"missing key '{key}'" if result is not None else f'{plural} "{name}" not found'
         raise NoSource("ValuesError", f"{what}: {why}")
     text = str(data[key])
     if kind == "Secret":
         text = base64.b64decode(text).decode("utf-8", "replace")
     try:
-        path = str(told.get("targetPath") or "")
+        path = str(content.get("targetPath") or "")
         return set_values(f"{path}={text}") if path else read_values(text, key)
     except BadValues as why:
         raise NoSource("ValuesError", f"{what}: {why}") from None

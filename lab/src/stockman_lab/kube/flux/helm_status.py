@@ -41,7 +41,7 @@ class Standing:
     def mark(self, kind: str, value: str, reason: str, message: str) -> None:
         """Set a condition; the moment of its change stays where it says what it said."""
         before = self.condition(kind)
-        made: Object = {
+        result: Object = {
             "type": kind,
             "status": value,
             "observedGeneration": self.generation,
@@ -50,12 +50,12 @@ class Standing:
             "message": message,
         }
         same = ("status", "reason", "message")
-        if before and all(before.get(name) == made[name] for name in same):
-            made["lastTransitionTime"] = before["lastTransitionTime"]
+        if before and all(before.get(name) == result[name] for name in same):
+            result["lastTransitionTime"] = before["lastTransitionTime"]
         entries = [
             entry for entry in entries_of(self.status, "conditions") if entry["type"] != kind
         ]
-        every = sorted([*entries, made], key=_order)
+        every = sorted([*entries, result], key=_order)
         self.status["conditions"] = every
 
     def drop(self, *kinds: str) -> None:
@@ -77,7 +77,7 @@ class Standing:
 
     def summarize(self) -> None:
         """Say in `Ready` what was released or remediated."""
-        conditions = [self.condition(one) for one in _SUMMED if self.condition(one)]
+        conditions = [self.condition(item) for item in _SUMMED if self.condition(item)]
         if not conditions:
             return
         newest = max(int(condition.get("observedGeneration", 0)) for condition in conditions)
@@ -99,7 +99,7 @@ def _order(condition: Object) -> tuple[int, str]:
 
 def snapshot(release: Release, action: str, oci_digest: str) -> Object:
     """A release as a HelmRelease remembers it."""
-    made: Object = {
+    content: Object = {
         "apiVersion": "v2",
         "digest": observed_digest(release),
         "name": release.name,
@@ -116,8 +116,8 @@ def snapshot(release: Release, action: str, oci_digest: str) -> Object:
         "ociDigest": oci_digest,
     }
     if release.deleted:
-        made["deleted"] = written_time(release.deleted)
-    return {name: one for name, one in made.items() if one not in (None, "")}
+        content["deleted"] = written_time(release.deleted)
+    return {name: one for name, one in content.items() if one not in (None, "")}
 
 
 def observed_digest(release: Release) -> str:
@@ -135,24 +135,24 @@ def observed_digest(release: Release) -> str:
     )
 
 
-def full_name(told: Object) -> str:
+def full_name(content: Object) -> str:
     """`namespace/name.v1` of a remembered release."""
-    return f"{told['namespace']}/{told['name']}.v{told['version']}"
+    return f"{content['namespace']}/{content['name']}.v{content['version']}"
 
 
-def chart_name(told: Object) -> str:
+def chart_name(content: Object) -> str:
     """`chart@version` of a remembered release."""
-    return f"{told['chartName']}@{told['chartVersion']}"
+    return f"{content['chartName']}@{content['chartVersion']}"
 
 
 def inventory(release: Release) -> Object:
     """What a release holds, as objects of Flux list it."""
     entries = []
-    for one in release.objects:
-        about = metadata_of(one)
-        group, _, version = str(one["apiVersion"]).rpartition("/")
+    for content in release.objects:
+        about = metadata_of(content)
+        group, _, version = str(content["apiVersion"]).rpartition("/")
         name = str(about["name"]).replace(":", "__")
-        key = f"{about.get('namespace', '')}_{name}_{group}_{one['kind']}"
+        key = f"{about.get('namespace', '')}_{name}_{group}_{content['kind']}"
         entries.append({"id": key, "v": version})
     return {"entries": entries}
 
@@ -180,10 +180,10 @@ def running_pod(objects: Objects, program: str) -> Object | None:
 def has_gate(pod: Object, gate: str) -> bool:
     """Whether a feature is switched on in the arguments of a pod."""
     first = next(iter(entries_of(pod, "spec", "containers")), {})
-    found = [
-        one
+    result = [
+        item
         for argument in first.get("args") or ()
         if str(argument).startswith(_GATES)
-        for one in str(argument).removeprefix(_GATES).split(",")
+        for item in str(argument).removeprefix(_GATES).split(",")
     ]
-    return f"{gate}=true" in found
+    return f"{gate}=true" in result

@@ -26,7 +26,7 @@ class _Pattern:
 
 def kept_files(contents: Mapping[str, bytes], more: str) -> dict[str, bytes]:
     """The files that no pattern leaves out: usual ones, those of files, and further lines."""
-    patterns = [_pattern(one, "") for one in _USUAL]
+    patterns = [_pattern(item, "") for item in _USUAL]
     for path in sorted(contents):
         if path == IGNORE_FILE or path.endswith(f"/{IGNORE_FILE}"):
             text = contents[path].decode("utf-8", "replace")
@@ -74,6 +74,6 @@ def _is_out(path: str, patterns: list[_Pattern]) -> bool:
         places = (
             "/".join(parts[:depth]) for depth in range(1, len(parts) + (not pattern.is_folder))
         )
-        if any(pattern.form.fullmatch(place) for place in places):
+        if any(pattern.form.fullmatch(key) for key in places):
             return not pattern.is_kept
     return False

@@ -55,13 +55,15 @@ class FluxInstances(Controller):
         """An instance itself; all of them when the operator begins, or what they wait for moves."""
         if change.key.resource == PLURAL:
             before, after = change.before, change.after
-            is_new = after is not None and (before is None or _asked(before) != _asked(after))
+            is_new = after is not None and (
+                before is None or _request_marks(before) != _request_marks(after)
+            )
             return (change.name,) if is_new else ()
         if change.key.resource == "pods":
             before, after = change.before or {}, change.after or {}
             began = image_name(after) == PROGRAM and is_ready(after) and not is_ready(before)
-            found = self.objects.listed(PLURAL, group=GROUP) if began else []
-            return [_key(one) for one in found]
+            result = self.objects.listed(PLURAL, group=GROUP) if began else []
+            return [_key(item) for item in result]
         return [note.removeprefix(_NOTE) for note in self.around.notes if note.startswith(_NOTE)]
 
     def sync(self, key: str) -> None:
@@ -86,57 +88,57 @@ class FluxInstances(Controller):
             self.recorder.warning(patch, "ReconciliationDisabled", "Reconciliation is disabled")
         else:
             self._reconcile(key, patch, standing, writer)
-        self._handled(patch, standing)
+        self._note_request(patch, standing)
         self._write(patch, standing)
 
-    def _reconcile(self, key: str, found: Object, standing: Standing, writer: Writer) -> None:
+    def _reconcile(self, key: str, content: Object, standing: Standing, writer: Writer) -> None:
         text = self.around.notes.get(f"{_NOTE}{key}")
         if text is None or json.loads(text)["generation"] != standing.generation:
-            self._begin(key, found, standing, writer)
+            self._begin(key, content, standing, writer)
             return
         note = json.loads(text)
-        left = [one for one in note["objects"] if missing(self._live(one, writer))]
-        is_waited = part_of(found, "spec").get("wait", True) and left
+        left = [item for item in note["objects"] if missing(self._live(item, writer))]
+        is_waited = part_of(content, "spec").get("wait", True) and left
         if is_waited and self.now < note["until"]:
             self.look_again(key, note["until"], patient=True)
             return
         self.around.notes.pop(f"{_NOTE}{key}", None)
         if is_waited:
-            self._too_late(key, found, standing, left)
+            self._too_late(key, content, standing, left)
             return
-        self._done(key, found, standing, note)
+        self._done(key, content, standing, note)
 
-    def _begin(self, key: str, found: Object, standing: Standing, writer: Writer) -> None:
+    def _begin(self, key: str, content: Object, standing: Standing, writer: Writer) -> None:
         standing.mark("Ready", "Unknown", "Progressing", _PROGRESS)
         standing.reconciling("Progressing", _PROGRESS)
-        wanted = str(part_of(found, "spec", "distribution").get("version") or "2.x")
+        desired = str(part_of(content, "spec", "distribution").get("version") or "2.x")
         try:
-            instance = Instance(found, matched(wanted))
-            made = patched(objects(instance), patches_of(found))
+            instance = Instance(content, matched(desired))
+            result = patched(objects(instance), patches_of(content))
         except (NotBuilt, BuildFailure) as why:
-            self._not_built(found, standing, f"build failed: {why}")
+            self._not_built(content, standing, f"build failed: {why}")
             return
-        revision = f"{instance.version}@{digest(made)}"
+        revision = f"{instance.version}@{digest(result)}"
         if standing.status.get("lastAttemptedRevision") != revision:
             word = "Upgrading to" if standing.status.get("lastAttemptedRevision") else "Installing"
-            self.recorder.normal(found, "Progressing", f"{word} revision {revision}")
+            self.recorder.normal(content, "Progressing", f"{word} revision {revision}")
             standing.status["lastAttemptedRevision"] = revision
         before = part_of(standing.status, "inventory").get("entries") or []
         try:
-            for one in made:
-                writer.apply(one, PROGRAM)
-            self._prune(before, made, writer)
+            for item in result:
+                writer.apply(item, PROGRAM)
+            self._prune(before, result, writer)
         except Refused as why:
             text = f"reconciliation failed: {why.message}"
             standing.mark("Ready", "False", "ReconciliationFailed", text)
             standing.reconciling("ProgressingWithRetry", _PROGRESS)
-            self.recorder.warning(found, "ReconciliationFailed", text)
+            self.recorder.warning(content, "ReconciliationFailed", text)
             self.look_again(key, self.now + _AGAIN, patient=True)
             return
-        standing.status["inventory"] = {"entries": ids(made)}
+        standing.status["inventory"] = {"entries": ids(result)}
         standing.status["components"] = instance.images
-        seconds = seconds_of(_annotation(found, _TIMEOUT), 300.0)
-        watched = [_place(one) for one in made]
+        seconds = seconds_of(_annotation(content, _TIMEOUT), 300.0)
+        watched = [_place(item) for item in result]
         self.around.notes[f"{_NOTE}{key}"] = json.dumps(
             {
                 "generation": standing.generation,
@@ -148,7 +150,7 @@ class FluxInstances(Controller):
         )
         self.look_again(key, self.now + 1.0)
 
-    def _done(self, key: str, found: Object, standing: Standing, note: Object) -> None:
+    def _done(self, key: str, content: Object, standing: Standing, note: Object) -> None:
         revision = str(standing.status.get("lastAttemptedRevision", ""))
         standing.status["lastAppliedRevision"] = revision
         spent = max(self.now - float(note["since"]), 0.001)
@@ -158,66 +160,66 @@ class FluxInstances(Controller):
         standing.drop("Reconciling", "Stalled")
         if note["new"]:
             version = revision.partition("@")[0]
-            self.recorder.normal(found, "ReconciliationSucceeded", f"Flux {version} installed")
-        self.recorder.normal(found, "ReconciliationSucceeded", text)
-        every = seconds_of(_annotation(found, _EVERY), 3600.0)
+            self.recorder.normal(content, "ReconciliationSucceeded", f"Flux {version} installed")
+        self.recorder.normal(content, "ReconciliationSucceeded", text)
+        every = seconds_of(_annotation(content, _EVERY), 3600.0)
         self.look_again(key, self.now + every, patient=True)
 
-    def _too_late(self, key: str, found: Object, standing: Standing, left: list[Object]) -> None:
+    def _too_late(self, key: str, content: Object, standing: Standing, left: list[Object]) -> None:
         shown_left = ", ".join(
-            f"{one['kind']}/{metadata_of(one).get('namespace', '')}/{metadata_of(one)['name']}"
+            f"{item['kind']}/{metadata_of(item).get('namespace', '')}/{metadata_of(item)['name']}"
             " status: 'InProgress'"
-            for one in left
+            for item in left
         )
         text = f"reconciliation failed: timeout waiting for: [{shown_left}]"
         standing.mark("Ready", "False", "ReconciliationFailed", text)
         standing.reconciling("ProgressingWithRetry", _PROGRESS)
-        self.recorder.warning(found, "ReconciliationFailed", text)
+        self.recorder.warning(content, "ReconciliationFailed", text)
         self.look_again(key, self.now + _AGAIN, patient=True)
 
-    def _not_built(self, found: Object, standing: Standing, text: str) -> None:
+    def _not_built(self, content: Object, standing: Standing, text: str) -> None:
         standing.mark("Ready", "False", "BuildFailed", text)
         standing.stalled("BuildFailed", text)
-        self.recorder.warning(found, "BuildFailed", text)
+        self.recorder.warning(content, "BuildFailed", text)
 
-    def _prune(self, before: list[Object], made: list[Object], writer: Writer) -> None:
-        kept = {str(one["id"]) for one in ids(made)}
-        for one in reversed(before):
-            if str(one["id"]) not in kept:
-                self._remove(one, writer)
+    def _prune(self, before: list[Object], contents: list[Object], writer: Writer) -> None:
+        kept = {str(item["id"]) for item in ids(contents)}
+        for item in reversed(before):
+            if str(item["id"]) not in kept:
+                self._remove(item, writer)
 
-    def _remove(self, told: Object, writer: Writer) -> None:
-        space, name, group, kind = str(told["id"]).split("_", 3)
-        version = f"{group}/{told['v']}" if group else str(told["v"])
+    def _remove(self, content: Object, writer: Writer) -> None:
+        space, name, group, kind = str(content["id"]).split("_", 3)
+        version = f"{group}/{content['v']}" if group else str(content["v"])
         about = {"name": name.replace("__", ":"), "namespace": space}
         live = writer.live({"apiVersion": version, "kind": kind, "metadata": about})
         if live is not None and kind != "Namespace":
             writer.delete(live, "Background")
 
-    def _delete(self, key: str, found: Object, writer: Writer) -> None:
+    def _delete(self, key: str, content: Object, writer: Writer) -> None:
         names = [
             finalizer
-            for finalizer in metadata_of(found).get("finalizers") or ()
+            for finalizer in metadata_of(content).get("finalizers") or ()
             if finalizer != FINALIZER
         ]
-        if names == (metadata_of(found).get("finalizers") or []):
+        if names == (metadata_of(content).get("finalizers") or []):
             return
         self.around.notes.pop(f"{_NOTE}{key}", None)
-        if _annotation(found, _RECONCILE) != "disabled":
-            for entry in reversed(part_of(found, "status", "inventory").get("entries") or []):
+        if _annotation(content, _RECONCILE) != "disabled":
+            for entry in reversed(part_of(content, "status", "inventory").get("entries") or []):
                 self._remove(entry, writer)
-        self.client.patch(found, {"metadata": {"finalizers": names or None}})
+        self.client.patch(content, {"metadata": {"finalizers": names or None}})
 
-    def _live(self, told: Object, writer: Writer) -> Object | None:
-        return writer.live(told)
+    def _live(self, content: Object, writer: Writer) -> Object | None:
+        return writer.live(content)
 
-    def _handled(self, found: Object, standing: Standing) -> None:
-        annotation = _annotation(found, REQUESTED)
+    def _note_request(self, content: Object, standing: Standing) -> None:
+        annotation = _annotation(content, REQUESTED)
         if annotation:
             standing.status["lastHandledReconcileAt"] = annotation
 
-    def _write(self, found: Object, standing: Standing) -> None:
-        fresh = self.objects.get(PLURAL, _key(found), GROUP)
+    def _write(self, content: Object, standing: Standing) -> None:
+        fresh = self.objects.get(PLURAL, _key(content), GROUP)
         if fresh is not None and standing.status != part_of(fresh, "status"):
             self.client.update_status(fresh, standing.status)
 
@@ -231,9 +233,9 @@ def _annotation(content: Object, name: str) -> str:
     return str(part_of(content, "metadata", "annotations").get(name, ""))
 
 
-def _asked(content: Object) -> tuple[object, ...]:
+def _request_marks(content: Object) -> tuple[object, ...]:
     about = metadata_of(content)
-    marks = tuple(_annotation(content, one) for one in (REQUESTED, _RECONCILE))
+    marks = tuple(_annotation(content, item) for item in (REQUESTED, _RECONCILE))
     return about.get("generation"), about.get("deletionTimestamp"), marks
 
 

@@ -36,16 +36,16 @@ def _images() -> dict[str, dict[str, list[str]]]:
     return images
 
 
-def matched(wanted: str) -> str:
+def matched(desired: str) -> str:
     """The newest version of Flux that fits `2.x`; raises `NotBuilt`."""
-    found = _VERSION.fullmatch(wanted.strip().removeprefix("="))
-    if found is None:
-        raise NotBuilt(f"semver '{wanted}' parse error: improper constraint: {wanted}")
-    groups = [group for group in found.groups() if group not in (None, "x", "*")]
+    match = _VERSION.fullmatch(desired.strip().removeprefix("="))
+    if match is None:
+        raise NotBuilt(f"semver '{desired}' parse error: improper constraint: {desired}")
+    groups = [group for group in match.groups() if group not in (None, "x", "*")]
     fitting = [image for image in _images() if image[1:].split(".")[: len(groups)] == groups]
     if not fitting:
-        raise NotBuilt(f"no match found for semver: {wanted}")
-    return max(fitting, key=lambda one: tuple(int(part) for part in one[1:].split(".")))
+        raise NotBuilt(f"no match found for semver: {desired}")
+    return max(fitting, key=lambda item: tuple(int(part) for part in item[1:].split(".")))
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,16 +89,16 @@ class Instance:
 
 def objects(instance: Instance) -> list[Object]:
     """Everything, in the order in which it is applied."""
-    made = [
+    result = [
         *definitions("flux", *instance.components),
         _namespace(instance),
         *_roles(instance),
-        *(one for image in instance.images for one in _component(instance, image)),
+        *(item for image in instance.images for item in _component(instance, image)),
         *_sync(instance),
     ]
-    for one in made:
-        _mark(instance, one)
-    return made
+    for item in result:
+        _mark(instance, item)
+    return result
 
 
 def _mark(instance: Instance, content: Object) -> None:
@@ -141,7 +141,7 @@ def _roles(instance: Instance) -> Iterator[Object]:
         "metadata": {"name": f"critical-pods-{space}", "namespace": space},
         "spec": {"hard": {"pods": "1000"}, "scopeSelector": {"matchExpressions": scopes}},
     }
-    rules = [{"apiGroups": [one], "resources": ["*"], "verbs": ["*"]} for one in _EDITED]
+    rules = [{"apiGroups": [item], "resources": ["*"], "verbs": ["*"]} for item in _EDITED]
     rules += [
         _rule("", "namespaces,secrets,configmaps,serviceaccounts", "get,list,watch"),
         _rule("", "events", "create,patch"),
@@ -172,7 +172,7 @@ def _rule(group: str, resources: str, verbs: str) -> Object:
 
 
 def _role(name: str, rules: list[Object], *aggregated: str) -> Object:
-    labels = {f"{_RBAC}/aggregate-to-{one}": "true" for one in aggregated}
+    labels = {f"{_RBAC}/aggregate-to-{item}": "true" for item in aggregated}
     about: Object = {"name": name, "labels": labels} if labels else {"name": name}
     return {"apiVersion": f"{_RBAC}/v1", "kind": "ClusterRole", "metadata": about, "rules": rules}
 
@@ -224,7 +224,7 @@ def _deployment(instance: Instance, image: Object, labels: Object) -> Object:
     scraped = {"prometheus.io/port": "8080", "prometheus.io/scrape": "true"}
     is_source = name == "source-controller"
     volumes = [
-        {"emptyDir": {}, "name": one} for one in (["data", "tmp"] if is_source else ["temp"])
+        {"emptyDir": {}, "name": item} for item in (["data", "tmp"] if is_source else ["temp"])
     ]
     deployment: Object = {
         "replicas": 1,
@@ -290,21 +290,21 @@ def _container(instance: Instance, image: Object) -> Object:
 
 
 def _sync(instance: Instance) -> Iterator[Object]:
-    told = part_of(instance.content, "spec", "sync")
-    if not told.get("url"):
+    sync = part_of(instance.content, "spec", "sync")
+    if not sync.get("url"):
         return
-    name, kind = str(told.get("name") or instance.namespace), str(told.get("kind"))
+    name, kind = str(sync.get("name") or instance.namespace), str(sync.get("kind"))
     about = {"name": name, "namespace": instance.namespace}
-    spec: Object = {"interval": told.get("interval") or "1m0s", "url": told["url"]}
+    spec: Object = {"interval": sync.get("interval") or "1m0s", "url": sync["url"]}
     reference = {"GitRepository": "name", "OCIRepository": "tag"}.get(kind)
     if reference is not None:
-        spec["ref"] = {reference: told.get("ref")}
+        spec["ref"] = {reference: sync.get("ref")}
     else:
-        spec |= {"bucketName": told.get("ref"), "endpoint": spec.pop("url")}
-    if told.get("pullSecret"):
-        spec["secretRef"] = {"name": told["pullSecret"]}
-    if told.get("provider"):
-        spec["provider"] = told["provider"]
+        spec |= {"bucketName": sync.get("ref"), "endpoint": spec.pop("url")}
+    if sync.get("pullSecret"):
+        spec["secretRef"] = {"name": sync["pullSecret"]}
+    if sync.get("provider"):
+        spec["provider"] = sync["provider"]
     source = "source.toolkit.fluxcd.io/v1"
     yield {"apiVersion": source, "kind": kind, "metadata": dict(about), "spec": spec}
     yield {
@@ -313,23 +313,23 @@ def _sync(instance: Instance) -> Iterator[Object]:
         "metadata": dict(about),
         "spec": {
             "interval": "10m0s",
-            "path": told.get("path"),
+            "path": sync.get("path"),
             "prune": True,
             "sourceRef": {"kind": kind, "name": name},
         },
     }
 
 
-def ids(made: list[Object]) -> list[Object]:
+def ids(contents: list[Object]) -> list[Object]:
     """Objects as an inventory lists them."""
-    found = []
-    for one in made:
-        about = metadata_of(one)
-        group, _, version = str(one["apiVersion"]).rpartition("/")
+    result = []
+    for item in contents:
+        about = metadata_of(item)
+        group, _, version = str(item["apiVersion"]).rpartition("/")
         name = str(about["name"]).replace(":", "__")
-        key = f"{about.get('namespace', '')}_{name}_{group}_{one['kind']}"
-        found.append({"id": key, "v": version})
-    return found
+        key = f"{about.get('namespace', '')}_{name}_{group}_{item['kind']}"
+        result.append({"id": key, "v": version})
+    return result
 
 
 def patches_of(content: Object) -> list[Object]:

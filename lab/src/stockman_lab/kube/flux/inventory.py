@@ -16,8 +16,8 @@ _FIRST = (
     "PodDisruptionBudget",
 )
 _LAST = ("MutatingWebhookConfiguration", "ValidatingWebhookConfiguration")
-_PLACES = {kind: place - len(_FIRST) for place, kind in enumerate(_FIRST)} | {
-    kind: place + 1 for place, kind in enumerate(_LAST)
+_PLACES = {kind: key - len(_FIRST) for key, kind in enumerate(_FIRST)} | {
+    kind: key + 1 for key, kind in enumerate(_LAST)
 }
 
 
@@ -40,12 +40,12 @@ class Entry:
         return Entry(group, version, str(content.get("kind") or ""), str(namespace), str(name))
 
     @staticmethod
-    def read(told: Object) -> Entry:
+    def read(content: Object) -> Entry:
         """One that was written."""
-        namespace, rest = str(told.get("id", "")).split("_", 1)
+        namespace, rest = str(content.get("id", "")).split("_", 1)
         name, group, kind = rest.rsplit("_", 2)
         plain = name.replace(_COLON, ":")
-        return Entry(group, str(told.get("v", "")), kind, namespace, plain)
+        return Entry(group, str(content.get("v", "")), kind, namespace, plain)
 
     @property
     def written(self) -> Object:
@@ -57,8 +57,8 @@ class Entry:
     @property
     def shown(self) -> str:
         """As texts name it."""
-        place = f"{self.namespace}/" if self.namespace else ""
-        return f"{self.kind}/{place}{self.name}"
+        key = f"{self.namespace}/" if self.namespace else ""
+        return f"{self.kind}/{key}{self.name}"
 
     @property
     def content(self) -> Object:

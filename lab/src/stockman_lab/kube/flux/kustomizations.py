@@ -30,16 +30,16 @@ SOURCES = {
 }
 
 
-def source_key(found: Object) -> tuple[str, str]:
+def source_key(content: Object) -> tuple[str, str]:
     """Plural and `namespace/name` of the source; an empty plural: of no known kind."""
-    reference = part_of(found, "spec", "sourceRef")
-    namespace = reference.get("namespace") or metadata_of(found).get("namespace") or ""
+    reference = part_of(content, "spec", "sourceRef")
+    namespace = reference.get("namespace") or metadata_of(content).get("namespace") or ""
     return SOURCES.get(str(reference.get("kind")), ""), f"{namespace}/{reference.get('name')}"
 
 
-def source_of(found: Object, objects: Objects) -> Object | None:
+def source_of(content: Object, objects: Objects) -> Object | None:
     """The source of a Kustomization; None: there is none."""
-    plural, key = source_key(found)
+    plural, key = source_key(content)
     return objects.get(plural, key, SOURCE_GROUP) if plural else None
 
 
@@ -48,16 +48,16 @@ def revision_of(source: Object | None) -> str:
     return str(part_of(source or {}, "status", "artifact").get("revision") or "")
 
 
-def needed(found: Object) -> Iterator[str]:
+def needed(content: Object) -> Iterator[str]:
     """`namespace/name` of the Kustomizations that one depends on."""
-    own = str(metadata_of(found).get("namespace") or "")
-    for entry in entries_of(found, "spec", "dependsOn"):
+    own = str(metadata_of(content).get("namespace") or "")
+    for entry in entries_of(content, "spec", "dependsOn"):
         yield f"{entry.get('namespace') or own}/{entry.get('name')}"
 
 
-def unmet(found: Object, revision: str, objects: Objects) -> str:
+def unmet(content: Object, revision: str, objects: Objects) -> str:
     """Why it cannot go on; empty: it can."""
-    for key in needed(found):
+    for key in needed(content):
         other = objects.get(KUSTOMIZATIONS, key, KUSTOMIZE_GROUP)
         if other is None:
             name = key.partition("/")[2]
@@ -70,7 +70,7 @@ def unmet(found: Object, revision: str, objects: Objects) -> str:
         )
         if status.get("observedGeneration") != metadata_of(other).get("generation") or not ready:
             return f"dependency '{key}' is not ready"
-        is_same = source_key(other) == source_key(found)
+        is_same = source_key(other) == source_key(content)
         if is_same and status.get("lastAppliedRevision") != revision:
             return f"dependency '{key}' revision is not up to date"
     return ""
@@ -90,14 +90,14 @@ class Waiting:
         known = self._read()
         if known:
             entry = Entry.of(change.newest).is_same_as
-            yield from (key for key, wanted in known.items() if entry in wanted)
+            yield from (key for key, desired in known.items() if entry in desired)
 
     def wait(self, key: str, entries: list[Entry]) -> None:
         """Have somebody wait for objects; for none: not any more."""
         known = self._read()
         if not entries and key not in known:
             return
-        kept = {name: sorted(wanted) for name, wanted in known.items() if name != key}
+        kept = {name: sorted(desired) for name, desired in known.items() if name != key}
         if entries:
             kept[key] = sorted(entry.is_same_as for entry in entries)
         self._notes[self._name] = json.dumps(kept) if kept else ""
@@ -107,7 +107,7 @@ class Waiting:
         if text != self._text:
             read: dict[str, list[list[str]]] = json.loads(text) if text else {}
             self._text = text
-            self._known = {key: {tuple(one) for one in wanted} for key, wanted in read.items()}
+            self._known = {key: {tuple(item) for item in desired} for key, desired in read.items()}
         return self._known
 
 
@@ -132,7 +132,7 @@ def timeout_of(spec: Object) -> float:
 
 
 def told(done: list[Done]) -> str:
-    return "\n".join(str(one) for one in done if one.action not in {UNCHANGED, SKIPPED})
+    return "\n".join(str(item) for item in done if item.action not in {UNCHANGED, SKIPPED})
 
 
 def referred(told: Object) -> Entry:
@@ -147,9 +147,9 @@ def referred(told: Object) -> Entry:
 def short_lived(objects: list[Object]) -> list[str]:
     """Jobs that go by themselves when they are done."""
     return [
-        str(Entry.of(one).written["id"])
-        for one in objects
-        if one.get("kind") == "Job" and "ttlSecondsAfterFinished" in part_of(one, "spec")
+        str(Entry.of(content).written["id"])
+        for content in objects
+        if content.get("kind") == "Job" and "ttlSecondsAfterFinished" in part_of(content, "spec")
     ]
 
 
@@ -214,49 +214,49 @@ class Kustomizations(FluxController):
 
     def _using(self, plural: str, name: str) -> list[str]:
         every = self.objects.listed(self.plural, group=self.group)
-        return [_key(one) for one in every if source_key(one) == (plural, name)]
+        return [_key(content) for content in every if source_key(content) == (plural, name)]
 
     def _depending(self, name: str) -> list[str]:
         every = self.objects.listed(self.plural, group=self.group)
-        return [_key(one) for one in every if name in needed(one)]
+        return [_key(content) for content in every if name in needed(content)]
 
     # -- one look -------------------------------------------------------------------------------
 
-    def bring(self, key: str, found: Object) -> None:
+    def bring(self, key: str, content: Object) -> None:
         """Apply when it is time to, or see how that goes."""
-        if metadata_of(found).get("deletionTimestamp"):
-            self._end(key, found)
+        if metadata_of(content).get("deletionTimestamp"):
+            self._end(key, content)
             return
-        found = self.held(found)
-        if part_of(found, "spec").get("suspend"):
-            self._suspended(key, found)
+        content = self.held(content)
+        if part_of(content, "spec").get("suspend"):
+            self._suspend(key, content)
             return
         note = self.note(key)
-        revision = revision_of(source_of(found, self.objects))
+        revision = revision_of(source_of(content, self.objects))
         if note.get("checking") and not self._is_cancelled(note, revision):
-            self._check(key, found, note)
-        elif self.is_due(found, note, revision) or note.get("waits"):
-            self._begin(key, found, revision)
+            self._check(key, content, note)
+        elif self.is_due(content, note, revision) or note.get("waits"):
+            self._begin(key, content, revision)
 
-    def _suspended(self, key: str, found: Object) -> None:
+    def _suspend(self, key: str, content: Object) -> None:
         self.forget(key)
         self._waiting.wait(key, [])
-        if self.requested(found):
-            status = part_of(found, "status")
-            self.tell(found, {**status, "lastHandledReconcileAt": self.requested(found)})
+        if self.requested(content):
+            status = part_of(content, "status")
+            self.tell(content, {**status, "lastHandledReconcileAt": self.requested(content)})
 
     def _is_cancelled(self, note: Object, revision: str) -> bool:
         """Whether a newer revision ends the wait for an older one."""
         return note["revision"] != revision and _CANCEL in self.argument("--feature-gates")
 
-    def _look(self, key: str, found: Object) -> _Look:
-        return _Look(key, found, dict(part_of(found, "status")), self.conditions_of(found))
+    def _look(self, key: str, content: Object) -> _Look:
+        return _Look(key, content, dict(part_of(content, "status")), self.conditions_of(content))
 
-    def _begin(self, key: str, found: Object, revision: str) -> None:
+    def _begin(self, key: str, content: Object, revision: str) -> None:
         self._waiting.wait(key, [])
-        look = self._look(key, found)
-        source = source_of(found, self.objects)
-        plural, name = source_key(found)
+        look = self._look(key, content)
+        source = source_of(content, self.objects)
+        plural, name = source_key(content)
         if source is None:
             why = f'{plural}.{SOURCE_GROUP} "{name.partition("/")[2]}" not found'
             look.conditions.mark(READY, False, "ArtifactFailed", why)
@@ -268,14 +268,14 @@ class Kustomizations(FluxController):
             look.conditions.mark(READY, False, "ArtifactFailed", why)
             self._postpone(look, after)
             return
-        missing = unmet(found, revision, self.objects)
+        missing = unmet(content, revision, self.objects)
         if missing:
             is_news = look.conditions.get(READY).get("message") != missing
             look.conditions.mark(READY, False, "DependencyNotReady", missing)
-            said = self._postpone(look, after, revision)
+            texts = self._postpone(look, after, revision)
             text = f"Dependencies do not meet ready condition, retrying in {duration_text(after)}"
             if is_news:
-                self.recorder.normal(said, "DependencyNotReady", text)
+                self.recorder.normal(texts, "DependencyNotReady", text)
             return
         self._reconcile(look, source)
 
@@ -301,36 +301,36 @@ class Kustomizations(FluxController):
             conditions.reconciling("Progressing", f"Detecting drift for {progress}")
             attempt["took"] = _ALWAYS + _EACH * len(objects)
             attempt["short_lived"] = short_lived(objects)
-            done = self._applied(look.found, objects)
-            look.status["inventory"] = {"entries": [one.entry.written for one in done]}
+            done = self._apply(look.found, objects)
+            look.status["inventory"] = {"entries": [item.entry.written for item in done]}
             self._prune(look.found, done)
         except _Failure as why:
-            self._failed(look, why, attempt)
+            self._note_failure(look, why, attempt)
             return
         self._finish(look, attempt, done)
 
-    def _files(self, found: Object, source: Object) -> Files:
+    def _files(self, content: Object, source: Object) -> Files:
         kind = source.get("kind")
         if kind != "GitRepository":
             raise _Failure("ArtifactFailed", f"files of a {kind} are not simulated by the lab")
-        number = int(hashlib.sha256(str(metadata_of(found)["uid"]).encode()).hexdigest()[:8], 16)
+        number = int(hashlib.sha256(str(metadata_of(content)["uid"]).encode()).hexdigest()[:8], 16)
         try:
             contents = files_at(self.repositories(), source)
         except Unreadable as why:
             raise _Failure("ArtifactFailed", str(why)) from None
         return Files(contents, f"/tmp/kustomization-{number}")
 
-    def _built(self, found: Object, files: Files, folder: str) -> list[Object]:
+    def _built(self, content: Object, files: Files, folder: str) -> list[Object]:
         try:
-            return manifests(found, files, folder, self.objects, self.keys_for_all())
+            return manifests(content, files, folder, self.objects, self.keys_for_all())
         except BuildFailure as why:
             raise _Failure("BuildFailed", str(why)) from None
 
-    def _applied(self, found: Object, objects: list[Object]) -> list[Done]:
+    def _apply(self, content: Object, objects: list[Object]) -> list[Done]:
         secret = still_encrypted(objects)
         if secret:
             raise _Failure("ReconciliationFailed", secret)
-        applying = Applying(self.client, force=bool(part_of(found, "spec").get("force")))
+        applying = Applying(self.client, force=bool(part_of(content, "spec").get("force")))
         try:
             done = applying.staged(objects)
         except ApplyFailure as why:
@@ -338,33 +338,33 @@ class Kustomizations(FluxController):
             raise _Failure("ReconciliationFailed", text) from None
         changes = told(done)
         if changes:
-            self.recorder.normal(found, "Progressing", changes[:_MOST_MESSAGE])
+            self.recorder.normal(content, "Progressing", changes[:_MOST_MESSAGE])
         return done
 
-    def _prune(self, found: Object, done: list[Done]) -> None:
-        kept = {one.entry.is_same_as for one in done}
-        before = entries_in(part_of(found, "status"))
-        stale = [one for one in before if one.is_same_as not in kept]
-        if not stale or not part_of(found, "spec").get("prune"):
+    def _prune(self, content: Object, done: list[Done]) -> None:
+        kept = {item.entry.is_same_as for item in done}
+        before = entries_in(part_of(content, "status"))
+        stale = [item for item in before if item.is_same_as not in kept]
+        if not stale or not part_of(content, "spec").get("prune"):
             return
-        metadata = metadata_of(found)
+        metadata = metadata_of(content)
         try:
             gone = Applying(self.client).delete_all(stale, metadata["name"], metadata["namespace"])
         except ApplyFailure as why:
             raise _Failure("PruneFailed", why.message) from None
-        self.recorder.normal(found, "Progressing", "\n".join(map(str, gone))[:_MOST_MESSAGE])
+        self.recorder.normal(content, "Progressing", "\n".join(map(str, gone))[:_MOST_MESSAGE])
 
     # -- how it ends ----------------------------------------------------------------------------
 
     def _finish(self, look: _Look, attempt: Object, done: list[Done]) -> None:
-        entries = [one.entry for one in done if one.action != SKIPPED]
+        entries = [item.entry for item in done if item.action != SKIPPED]
         if not look.spec.get("wait"):
             entries = [referred(entry) for entry in entries_of(look.spec, "healthChecks")]
         own = Entry.of(look.found).is_same_as
         entries = [entry for entry in entries if entry.is_same_as != own]
         if not entries:
             look.conditions.drop(HEALTHY)
-            self._succeeded(look, attempt)
+            self._note_success(look, attempt)
             return
         revision = attempt["revision"]
         timeout = timeout_of(look.spec)
@@ -377,15 +377,15 @@ class Kustomizations(FluxController):
         attempt["entries"] = [[entry.written["id"], entry.version] for entry in entries]
         look.conditions.reconciling("Progressing", message)
         look.conditions.mark(HEALTHY, None, "Progressing", message)
-        said = self._tell(look)
+        texts = self._tell(look)
         kept = self.noted(look.found, self.now + timeout, revision)
         self.remember_of(look.key, {**kept, "checking": attempt})
         self._waiting.wait(look.key, entries)
-        self._check(look.key, said, self.note(look.key))
+        self._check(look.key, texts, self.note(look.key))
 
-    def _check(self, key: str, found: Object, note: Object) -> None:
+    def _check(self, key: str, content: Object, note: Object) -> None:
         """See whether all that was applied is as it should be."""
-        attempt, look = note["checking"], self._look(key, found)
+        attempt, look = note["checking"], self._look(key, content)
         entries = [Entry.read({"id": one, "v": version}) for one, version in attempt["entries"]]
         states = self._states(entries, attempt["short_lived"])
         since, timeout = float(attempt["since"]), timeout_of(look.spec)
@@ -402,13 +402,13 @@ class Kustomizations(FluxController):
             why = f"{begin}: [{', '.join(bad)}]"
             look.conditions.mark(HEALTHY, False, "HealthCheckFailed", why)
             text = f"health check failed after {span_text(passed)}: {why}"
-            self._failed(look, _Failure("HealthCheckFailed", text), attempt)
+            self._note_failure(look, _Failure("HealthCheckFailed", text), attempt)
             return
         text = f"Health check passed in {span_text(passed)}"
         if not attempt["was_healthy"]:
-            self.recorder.normal(found, "Progressing", text)
+            self.recorder.normal(content, "Progressing", text)
         look.conditions.mark(HEALTHY, True, "Succeeded", text)
-        self._succeeded(look, attempt)
+        self._note_success(look, attempt)
 
     def _states(self, entries: list[Entry], short_lived: list[str]) -> list[str]:
         applying = Applying(self.client)
@@ -419,7 +419,7 @@ class Kustomizations(FluxController):
             currents.append(CURRENT if is_done else health(live))
         return currents
 
-    def _succeeded(self, look: _Look, attempt: Object) -> None:
+    def _note_success(self, look: _Look, attempt: Object) -> None:
         revision, conditions = attempt["revision"], look.conditions
         look.status["lastAppliedRevision"] = revision
         look.status["observedGeneration"] = metadata_of(look.found).get("generation")
@@ -428,14 +428,14 @@ class Kustomizations(FluxController):
         interval = interval_of(look.spec)
         self.remember_of(look.key, self.noted(look.found, self.now + interval, revision))
         self.at_interval(look.key, self.now + interval)
-        said = self._tell(look)
+        texts = self._tell(look)
         took = self.now - float(attempt.get("since", self.now)) + attempt["took"]
         text = (
             f"Reconciliation finished in {span_text(took)}, next run in {duration_text(interval)}"
         )
-        self.recorder.normal(said, "ReconciliationSucceeded", text)
+        self.recorder.normal(texts, "ReconciliationSucceeded", text)
 
-    def _failed(self, look: _Look, why: _Failure, attempt: Object) -> None:
+    def _note_failure(self, look: _Look, why: _Failure, attempt: Object) -> None:
         conditions = look.conditions
         conditions.mark(READY, False, why.reason, why.message)
         doing = str(conditions.get(RECONCILING).get("message", ""))
@@ -443,25 +443,25 @@ class Kustomizations(FluxController):
         following = self.now + self._retry(look.spec)
         self.remember_of(look.key, self.noted(look.found, following, attempt["revision"]))
         self.at_interval(look.key, following)
-        said = self._tell(look)
-        self.recorder.warning(said, why.reason, why.message[:_MOST_MESSAGE])
+        texts = self._tell(look)
+        self.recorder.warning(texts, why.reason, why.message[:_MOST_MESSAGE])
 
     def _retry(self, spec: Object) -> float:
         retry_interval = spec.get("retryInterval")
         return seconds_of(str(retry_interval)) if retry_interval else interval_of(spec)
 
     def _tell(self, look: _Look) -> Object:
-        made = {**look.status, "conditions": look.conditions.listed()}
+        result = {**look.status, "conditions": look.conditions.listed()}
         if self.requested(look.found):
-            made["lastHandledReconcileAt"] = self.requested(look.found)
-        return self.tell(look.found, made)
+            result["lastHandledReconcileAt"] = self.requested(look.found)
+        return self.tell(look.found, result)
 
     # -- the end of a Kustomization ---------------------------------------------------------------
 
-    def _end(self, key: str, found: Object) -> None:
+    def _end(self, key: str, content: Object) -> None:
         """Take what was applied out again, as the policy says, and let the object go."""
-        spec, metadata = part_of(found, "spec"), metadata_of(found)
-        entries = entries_in(part_of(found, "status"))
+        spec, metadata = part_of(content, "spec"), metadata_of(content)
+        entries = entries_in(part_of(content, "status"))
         policy = str(spec.get("deletionPolicy") or "MirrorPrune")
         prunes = policy in {"Delete", "WaitForTermination"} or (
             policy == "MirrorPrune" and bool(spec.get("prune"))
@@ -472,28 +472,30 @@ class Kustomizations(FluxController):
             if not note.get("ending"):
                 gone = applying.delete_all(entries, metadata["name"], metadata["namespace"])
                 text = "\n".join(map(str, gone))[:_MOST_MESSAGE]
-                self.recorder.normal(found, _reason(found), text)
-                left = [one.entry.written["id"] for one in gone if one.action != SKIPPED]
+                self.recorder.normal(content, _reason(content), text)
+                left = [item.entry.written["id"] for item in gone if item.action != SKIPPED]
                 note = {"ending": self.now, "left": left}
                 self.remember_of(key, note)
             deadline = float(note["ending"]) + timeout_of(spec)
             left = [entry for entry in entries if entry.written["id"] in note["left"]]
-            there = [one for one in left if applying.live(one) is not None]
+            there = [item for item in left if applying.live(item) is not None]
             if policy == "WaitForTermination" and there and self.now < deadline:
                 self._waiting.wait(key, there)
                 self.look_again(key, deadline, patient=True)
                 return
         self._waiting.wait(key, [])
-        self.release(key, found)
+        self.release(key, content)
 
 
-def _key(one: Object) -> str:
-    metadata = metadata_of(one)
+def _key(content: Object) -> str:
+    metadata = metadata_of(content)
     return f"{metadata['namespace']}/{metadata['name']}"
 
 
-def _reason(found: Object) -> str:
-    ready = [entry for entry in entries_of(found, "status", "conditions") if entry["type"] == READY]
+def _reason(content: Object) -> str:
+    ready = [
+        entry for entry in entries_of(content, "status", "conditions") if entry["type"] == READY
+    ]
     return str(ready[0]["reason"]) if ready else "info"
 
 

@@ -30,8 +30,8 @@ def with_variables(content: Object, variables: Mapping[str, str]) -> Object:
     The text of the object is read anew, so that a word may become a number.
     """
     metadata = metadata_of(content)
-    said = [(metadata.get(part) or {}).get(_SWITCH) for part in ("labels", "annotations")]
-    if not variables or "disabled" in said:
+    texts = [(metadata.get(part) or {}).get(_SWITCH) for part in ("labels", "annotations")]
+    if not variables or "disabled" in texts:
         return content
     try:
         check_names(variables)
@@ -93,16 +93,16 @@ def resources(files: Files, folder: str, spec: Object) -> list[Object]:
         if spec.get(name):
             raise not_modelled(f"spec.{name}")
     if kustomization_file(files, folder) is not None:
-        found = built(files, folder)
+        result = built(files, folder)
     else:
-        found = list(_below(files, folder))
-    found = patched(found, entries_of(spec, "patches"))
+        result = list(_below(files, folder))
+    result = patched(result, entries_of(spec, "patches"))
     images = {str(image["name"]): image for image in entries_of(spec, "images")}
-    for content in found if images else ():
+    for content in result if images else ():
         _set_images(content, images)
-    for content in found if spec.get("targetNamespace") else ():
+    for content in result if spec.get("targetNamespace") else ():
         set_namespace(content, str(spec["targetNamespace"]))
-    return found
+    return result
 
 
 def _set_images(value: Tree, images: Mapping[str, Object]) -> None:
@@ -131,16 +131,16 @@ def _below(files: Files, folder: str) -> Iterator[Object]:
 
 
 def manifests(
-    found: Object, files: Files, folder: str, cluster: Objects, keys_for_all: str = ""
+    content: Object, files: Files, folder: str, cluster: Objects, keys_for_all: str = ""
 ) -> list[Object]:
     """All objects; raises `BuildFailure`.
 
     `keys_for_all` is the secret, with its namespace, whose keys open what names no secret itself.
     """
-    spec, metadata = part_of(found, "spec"), metadata_of(found)
+    spec, metadata = part_of(content, "spec"), metadata_of(content)
     name, namespace = str(metadata["name"]), str(metadata["namespace"])
     try:
-        made = resources(files, folder, spec)
+        result = resources(files, folder, spec)
     except BuildFailure as why:
         raise BuildFailure(f"kustomize build failed: {why}") from None
     decryption = part_of(spec, "decryption")
@@ -148,40 +148,40 @@ def manifests(
         reference = part_of(decryption, "secretRef").get("name")
         secret = f"{namespace}/{reference}" if reference else keys_for_all
         keys = _keys(secret, cluster) if secret else []
-        made = [decrypted(one, keys) for one in made]
+        result = [decrypted(item, keys) for item in result]
     variables: Mapping[str, str] = {}
     if spec.get("postBuild"):
         variables = _variables(spec["postBuild"], namespace, cluster)
     common = part_of(spec, "commonMetadata")
-    filled = (with_variables(one, variables) for one in made)
-    return [with_metadata(owned(one, name, namespace), common) for one in filled]
+    filled = (with_variables(item, variables) for item in result)
+    return [with_metadata(owned(item, name, namespace), common) for item in filled]
 
 
-def still_encrypted(found: list[Object]) -> str:
+def still_encrypted(contents: list[Object]) -> str:
     """What has to be said of a secret that nobody opened; empty: there is none."""
-    for one in found:
-        if is_encrypted_secret(one):
+    for item in contents:
+        if is_encrypted_secret(item):
             return (
-                f"{Entry.of(one).shown} is SOPS encrypted, configuring decryption is required for"
+                f"{Entry.of(item).shown} is SOPS encrypted, configuring decryption is required for"
                 " this secret to be reconciled"
             )
     return ""
 
 
-def _keys(place: str, cluster: Objects) -> list[AgeIdentity]:
-    secret = cluster.get("secrets", place)
+def _keys(key: str, cluster: Objects) -> list[AgeIdentity]:
+    secret = cluster.get("secrets", key)
     if secret is None:
-        raise BuildFailure(f'secrets "{place.partition("/")[2]}" not found')
-    return identities(_data(secret), place)
+        raise BuildFailure(f'secrets "{key.partition("/")[2]}" not found')
+    return identities(_data(secret), key)
 
 
 def _data(secret: Object) -> dict[str, bytes]:
-    found = part_of(secret, "data")
-    return {name: base64.b64decode(str(value)) for name, value in found.items()}
+    data = part_of(secret, "data")
+    return {name: base64.b64decode(str(value)) for name, value in data.items()}
 
 
 def _variables(post_build: Object, namespace: str, cluster: Objects) -> Mapping[str, str]:
-    found: dict[str, str] = {}
+    result: dict[str, str] = {}
     for reference in post_build.get("substituteFrom") or ():
         kind, name = str(reference.get("kind")), str(reference.get("name"))
         plural = {"ConfigMap": "configmaps", "Secret": "secrets"}.get(kind, "")
@@ -190,8 +190,8 @@ def _variables(post_build: Object, namespace: str, cluster: Objects) -> Mapping[
             why = f"substitute from '{kind}/{name}' error: {plural} \"{name}\" not found"
             raise BuildFailure(f"post build failed: {why}")
         if source is not None and kind == "Secret":
-            found |= {key: value.decode() for key, value in _data(source).items()}
+            result |= {key: value.decode() for key, value in _data(source).items()}
         elif source is not None:
-            found |= {key: str(value) for key, value in part_of(source, "data").items()}
-    found |= {key: str(value) for key, value in part_of(post_build, "substitute").items()}
-    return {key: value.replace("\n", "") for key, value in found.items()}
+            result |= {key: str(value) for key, value in part_of(source, "data").items()}
+    result |= {key: str(value) for key, value in part_of(post_build, "substitute").items()}
+    return {key: value.replace("\n", "") for key, value in result.items()}

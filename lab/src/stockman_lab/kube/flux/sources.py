@@ -53,7 +53,7 @@ class SourceController(FluxController):
     kind: ClassVar[str]
     stored: ClassVar[str] = "stored artifact for revision '{}'"
 
-    def fetched(self, found: Object) -> Fetched:
+    def fetched(self, content: Object) -> Fetched:
         """What the source has now; raises `FetchFailure`."""
         raise NotImplementedError
 
@@ -61,94 +61,94 @@ class SourceController(FluxController):
         """What conditions say of it."""
         return self.stored.format(fetched.revision)
 
-    def bring(self, key: str, found: Object) -> None:
+    def bring(self, key: str, content: Object) -> None:
         """Look for the newest revision when it is time to."""
-        if metadata_of(found).get("deletionTimestamp"):
-            self.release(key, found)
+        if metadata_of(content).get("deletionTimestamp"):
+            self.release(key, content)
             return
-        found = self.held(found)
-        if part_of(found, "spec").get("suspend"):
+        content = self.held(content)
+        if part_of(content, "spec").get("suspend"):
             self.forget(key)
             return
         note = self.note(key)
-        if not self.is_due(found, note):
+        if not self.is_due(content, note):
             return
         try:
-            self._store(key, found, self.fetched(found), note)
+            self._store(key, content, self.fetched(content), note)
         except FetchFailure as failure:
-            self._fail(key, found, failure, note)
+            self._fail(key, content, failure, note)
 
-    def _interval(self, found: Object) -> float:
-        return seconds_of(str(part_of(found, "spec").get("interval") or "10m"))
+    def _interval(self, content: Object) -> float:
+        return seconds_of(str(part_of(content, "spec").get("interval") or "10m"))
 
-    def _status(self, found: Object) -> Object:
-        status = dict(part_of(found, "status"))
-        if self.requested(found):
-            status["lastHandledReconcileAt"] = self.requested(found)
+    def _status(self, content: Object) -> Object:
+        status = dict(part_of(content, "status"))
+        if self.requested(content):
+            status["lastHandledReconcileAt"] = self.requested(content)
         return status
 
-    def _store(self, key: str, found: Object, fetched: Fetched, note: Object) -> None:
-        status, conditions = self._status(found), self.conditions_of(found)
+    def _store(self, key: str, content: Object, fetched: Fetched, note: Object) -> None:
+        status, conditions = self._status(content), self.conditions_of(content)
         before = part_of(status, "artifact")
         is_new = (
             before.get("revision") != fetched.revision or before.get("digest") != fetched.digest
         )
         failed_before = bool(conditions.get(FETCH_FAILED))
         if is_new:
-            status["artifact"] = self._artifact(found, fetched)
+            status["artifact"] = self._artifact(content, fetched)
         status |= fetched.more
         conditions.drop(RECONCILING, STALLED, FETCH_FAILED, OUTDATED, STORAGE_FAILED)
         message = self.message(fetched)
         conditions.mark(IN_STORAGE, True, "Succeeded", message)
         conditions.mark(READY, True, "Succeeded", message)
         status["conditions"] = conditions.listed()
-        status["observedGeneration"] = metadata_of(found).get("generation")
-        following = self.now + self._interval(found)
-        self.remember_of(key, self.noted(found, following))
+        status["observedGeneration"] = metadata_of(content).get("generation")
+        following = self.now + self._interval(content)
+        self.remember_of(key, self.noted(content, following))
         self.at_interval(key, following)
-        told = self.tell(found, status)
+        told = self.tell(content, status)
         if is_new:
             self.recorder.normal(told, "NewArtifact", fetched.news)
         elif failed_before:
             self.recorder.normal(told, "Succeeded", fetched.news)
 
-    def _fail(self, key: str, found: Object, failure: FetchFailure, note: Object) -> None:
-        status, conditions = self._status(found), self.conditions_of(found)
+    def _fail(self, key: str, content: Object, failure: FetchFailure, note: Object) -> None:
+        status, conditions = self._status(content), self.conditions_of(content)
         has_artifact = "artifact" in status
         conditions.mark(FETCH_FAILED, True, failure.reason, failure.message)
         if failure.is_final:
             conditions.stalled(failure.reason, failure.message)
-            status["observedGeneration"] = metadata_of(found).get("generation")
+            status["observedGeneration"] = metadata_of(content).get("generation")
         else:
             doing = "reconciliation in progress" if has_artifact else "building artifact"
             conditions.reconciling("ProgressingWithRetry", doing)
         conditions.mark(READY, False, failure.reason, failure.message)
         status["conditions"] = conditions.listed()
         tries = int(note.get("tries", 0)) + 1
-        wait = self._interval(found) if failure.is_final else _backoff(tries)
-        kept = self.noted(found, self.now + wait)
+        wait = self._interval(content) if failure.is_final else _backoff(tries)
+        kept = self.noted(content, self.now + wait)
         self.remember_of(key, {**kept, "tries": tries})
         if not failure.is_final:
             self.look_again(key, self.now + wait, patient=tries > _SOON)
-        told = self.tell(found, status)
+        told = self.tell(content, status)
         self.recorder.warning(told, failure.reason, failure.message)
 
-    def _artifact(self, found: Object, fetched: Fetched) -> Object:
-        metadata = metadata_of(found)
-        place = f"{self.kind.lower()}/{metadata['namespace']}/{metadata['name']}/{fetched.file}"
-        made = {
+    def _artifact(self, content: Object, fetched: Fetched) -> Object:
+        metadata = metadata_of(content)
+        key = f"{self.kind.lower()}/{metadata['namespace']}/{metadata['name']}/{fetched.file}"
+        result = {
             "digest": fetched.digest,
             "lastUpdateTime": written_time(self.now),
-            "path": place,
+            "path": key,
             "revision": fetched.revision,
             "size": fetched.size,
-            "url": f"http://{_HOST}/{place}",
+            "url": f"http://{_HOST}/{key}",
         }
-        return {**made, "metadata": fetched.metadata} if fetched.metadata else made
+        return {**result, "metadata": fetched.metadata} if fetched.metadata else result
 
-    def secret(self, found: Object, name: str) -> Object:
+    def secret(self, content: Object, name: str) -> Object:
         """A secret that a source names; raises `FetchFailure`."""
-        namespace = str(metadata_of(found)["namespace"])
+        namespace = str(metadata_of(content)["namespace"])
         secret = self.objects.get("secrets", f"{namespace}/{name}")
         if secret is None:
             why = f"failed to get secret '{namespace}/{name}': secrets \"{name}\" not found"

@@ -18,8 +18,8 @@ _PREPARED = "upstream_objects.json"
 
 def known_tree(url: str, name: str) -> Mapping[str, bytes] | None:
     """The files of a repository at a tag; None: the lab does not know them."""
-    made = _MADE.get(_place(url))
-    return None if made is None or not _TAG.fullmatch(name) else made()
+    content = _MADE.get(_place(url))
+    return None if content is None or not _TAG.fullmatch(name) else content()
 
 
 def hash_of(url: str, name: str) -> str:

@@ -100,7 +100,7 @@ def _certificate(content: Object, look: Look) -> Word:
 def _parents(content: Object, now: str) -> Iterator[Object]:
     before = {
         str(part_of(entry, "parentRef")): {
-            word.get("type"): word for word in entries_of(entry, "conditions")
+            condition.get("type"): condition for condition in entries_of(entry, "conditions")
         }
         for entry in entries_of(content, "status", "parents")
     }
@@ -120,7 +120,7 @@ def _parents(content: Object, now: str) -> Iterator[Object]:
 def _written(word: Word, kept: dict[object, Object], content: Object, now: str) -> Object:
     before = kept.get(word.type, {})
     since = before.get("lastTransitionTime") if before.get("status") == word.status else None
-    made: Object = {
+    condition: Object = {
         "type": word.type,
         "status": word.status,
         "reason": word.reason,
@@ -128,4 +128,4 @@ def _written(word: Word, kept: dict[object, Object], content: Object, now: str) 
         "lastTransitionTime": since or now,
     }
     generation = metadata_of(content).get("generation")
-    return {**made, "observedGeneration": generation} if generation else made
+    return {**condition, "observedGeneration": generation} if generation else condition

@@ -58,7 +58,7 @@ class Acknowledging(Controller):
         """An object; all of a program's when its pod becomes ready, or a Secret comes."""
         if change.key.resource == "pods":
             known = {kind.purpose for kind in KINDS} & purposes(change.newest)
-            return [f"{one}/{_ALL}" for one in sorted(known)] if is_ready(change.newest) else ()
+            return [f"{item}/{_ALL}" for item in sorted(known)] if is_ready(change.newest) else ()
         if change.key.resource == "secrets":
             is_pair = change.newest.get("type") == "kubernetes.io/tls"
             return (f"certificates/{_ALL}",) if is_pair else ()
@@ -69,12 +69,12 @@ class Acknowledging(Controller):
         first, _, name = key.partition("/")
         for kind in KINDS:
             if name == _ALL and kind.purpose == first:
-                for one in self.objects.listed(kind.plural, group=kind.group):
-                    self._look(kind, one)
+                for content in self.objects.listed(kind.plural, group=kind.group):
+                    self._look(kind, content)
             elif kind.plural == first and name != _ALL:
-                found = self.objects.get(kind.plural, name, kind.group)
-                if found is not None:
-                    self._look(kind, found)
+                result = self.objects.get(kind.plural, name, kind.group)
+                if result is not None:
+                    self._look(kind, result)
 
     def _look(self, kind: Kind, content: Object) -> None:
         if metadata_of(content).get("deletionTimestamp") or not self._has(kind.purpose):
@@ -90,8 +90,8 @@ class Acknowledging(Controller):
         pods = self.objects.listed("pods")
         return any(purpose in purposes(pod) and is_ready(pod) for pod in pods)
 
-    def _found(self, wanted: Found) -> Object | None:
-        return self.objects.get(wanted.plural, wanted.key, wanted.group)
+    def _found(self, desired: Found) -> Object | None:
+        return self.objects.get(desired.plural, desired.key, desired.group)
 
     def _issue(self, certificate: Object) -> None:
         """Put a key pair where a certificate wants it, once its issuer is ready."""
@@ -117,8 +117,8 @@ class Acknowledging(Controller):
         names = [str(dns_name) for dns_name in dns_names] if isinstance(dns_names, list) else []
         names = names or [str(spec.get("commonName") or name)]
         own = authority.certificate
-        made = own if spec.get("isCA") else new_certificate(authority, names, now, random_bytes)
-        texts = {"ca.crt": own.pem, "tls.crt": made.pem, "tls.key": made.key}
+        result = own if spec.get("isCA") else new_certificate(authority, names, now, random_bytes)
+        texts = {"ca.crt": own.pem, "tls.crt": result.pem, "tls.key": result.key}
         return {
             "metadata": {"name": name, "namespace": namespace},
             "type": "kubernetes.io/tls",
@@ -152,6 +152,6 @@ class Operators(Controller):
 
 def _tables(pod: Object) -> Iterator[str]:
     for entry in entries_of(pod, "spec", "containers"):
-        found = program(str(entry.get("image", ""))).definitions
-        if found:
-            yield found
+        result = program(str(entry.get("image", ""))).definitions
+        if result:
+            yield result

@@ -68,13 +68,13 @@ def _controllers(made: Made) -> Iterator[Object]:
         }
 
 
-def _spec(kind: str, told: Object, match: Object, inner: Object) -> Object:
+def _spec(kind: str, content: Object, match: Object, inner: Object) -> Object:
     if kind in {"Job", "CronJob"}:
         inner["spec"].setdefault("restartPolicy", "Never")
     if kind == "Job":
         return {"template": inner}
     if kind == "CronJob":
-        cron = part_of(told, "cronjob")
+        cron = part_of(content, "cronjob")
         return {
             "schedule": cron.get("schedule", "*/20 * * * *"),
             "suspend": bool(cron.get("suspend")),
@@ -83,37 +83,37 @@ def _spec(kind: str, told: Object, match: Object, inner: Object) -> Object:
         }
     spec: Object = {"selector": {"matchLabels": match}, "template": inner}
     if kind != "DaemonSet":
-        spec["replicas"] = told.get("replicas", 1)
+        spec["replicas"] = content.get("replicas", 1)
     if kind == "Deployment":
-        spec["strategy"] = {"type": told.get("strategy", "Recreate")}
+        spec["strategy"] = {"type": content.get("strategy", "Recreate")}
     if kind == "StatefulSet":
-        spec["serviceName"] = str(told.get("serviceName") or "")
+        spec["serviceName"] = str(content.get("serviceName") or "")
     return spec
 
 
-def _pod(told: Object, options: Object) -> Object:
+def _pod(content: Object, options: Object) -> Object:
     founds: Object = {name: options[name] for name in _POD_OPTIONS if options.get(name)}
     for name, part in (("initContainers", "initContainers"), ("containers", "containers")):
-        containers = [_container(*one) for one in part_of(told, part).items() if one[1]]
+        containers = [_container(*item) for item in part_of(content, part).items() if item[1]]
         if containers:
             founds[name] = containers
     return founds
 
 
-def _container(name: str, told: Object) -> Object:
-    image = part_of(told, "image")
+def _container(name: str, content: Object) -> Object:
+    image = part_of(content, "image")
     container: Object = {
-        "name": told.get("nameOverride") or name,
+        "name": content.get("nameOverride") or name,
         "image": f"{image.get('repository', '')}:{image.get('tag', 'latest')}",
     }
-    env = told.get("env")
+    env = content.get("env")
     if isinstance(env, dict):
-        container["env"] = [_variable(*one) for one in env.items()]
+        container["env"] = [_variable(*item) for item in env.items()]
     for part in ("args", "command", "envFrom", "resources", "securityContext"):
-        if told.get(part):
-            container[part] = told[part]
+        if content.get(part):
+            container[part] = content[part]
     for kind in ("liveness", "readiness", "startup"):
-        probe = part_of(told, "probes", kind)
+        probe = part_of(content, "probes", kind)
         if probe.get("enabled") and probe.get("spec"):
             container[f"{kind}Probe"] = probe["spec"]
     return container

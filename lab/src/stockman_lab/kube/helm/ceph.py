@@ -66,8 +66,10 @@ class CephClusters(Controller):
     def sync(self, key: str) -> None:
         """Look after one cluster, or after all."""
         if key == ALL:
-            for one in self.objects.listed("cephclusters", group=GROUP):
-                self._look(named_key(metadata_of(one)["namespace"], metadata_of(one)["name"]))
+            for cluster in self.objects.listed("cephclusters", group=GROUP):
+                self._look(
+                    named_key(metadata_of(cluster)["namespace"], metadata_of(cluster)["name"])
+                )
         else:
             self._look(key)
 
@@ -76,14 +78,14 @@ class CephClusters(Controller):
         if cluster is None or metadata_of(cluster).get("deletionTimestamp"):
             self.around.notes.pop(_note(key), None)
         elif self._has_operator() and not part_of(cluster, "spec", "external").get("enable"):
-            wanted = daemons(cluster, self.objects.listed("nodes"), self._deployments(cluster))
-            self._bring(cluster, wanted)
-            self._tell(key, cluster, wanted)
+            desired = daemons(cluster, self.objects.listed("nodes"), self._deployments(cluster))
+            self._bring(cluster, desired)
+            self._tell(key, cluster, desired)
 
     def _has_operator(self) -> bool:
         return any(
-            (metadata_of(one).get("labels") or {}).get("app") == _OPERATOR and is_ready(one)
-            for one in self.objects.listed("pods")
+            (metadata_of(pod).get("labels") or {}).get("app") == _OPERATOR and is_ready(pod)
+            for pod in self.objects.listed("pods")
         )
 
     # -- daemons -------------------------------------------------------------------------------
@@ -95,16 +97,16 @@ class CephClusters(Controller):
             if CLUSTER in (metadata_of(one).get("labels") or {})
         ]
 
-    def _bring(self, cluster: Object, wanted: list[Daemon]) -> None:
-        made = [("apps/v1", "Deployment", deployment(cluster, one)) for one in wanted]
-        made += [
-            ("policy/v1", "PodDisruptionBudget", budget) for budget in budgets(cluster, wanted)
+    def _bring(self, cluster: Object, desired: list[Daemon]) -> None:
+        result = [("apps/v1", "Deployment", deployment(cluster, item)) for item in desired]
+        result += [
+            ("policy/v1", "PodDisruptionBudget", budget) for budget in budgets(cluster, desired)
         ]
-        for api_version, kind, content in made:
+        for api_version, kind, content in result:
             metadata = metadata_of(content)
-            place = named_key(metadata["namespace"], metadata["name"])
+            key = named_key(metadata["namespace"], metadata["name"])
             plural = "deployments" if kind == "Deployment" else "poddisruptionbudgets"
-            if self.objects.get(plural, place) is not None:
+            if self.objects.get(plural, key) is not None:
                 continue
             try:
                 self.client.create(api_version, kind, content)
@@ -119,9 +121,9 @@ class CephClusters(Controller):
 
     # -- health --------------------------------------------------------------------------------
 
-    def _tell(self, key: str, cluster: Object, wanted: list[Daemon]) -> None:
-        found = self._found(key, cluster, wanted)
-        told = health(found)
+    def _tell(self, key: str, cluster: Object, desired: list[Daemon]) -> None:
+        result = self._found(key, cluster, desired)
+        told = health(result)
         before = part_of(cluster, "status")
         note = self._note(key)
         was_whole = before.get("phase") == "Ready"
@@ -129,7 +131,7 @@ class CephClusters(Controller):
             note.pop("look", None)
             self._keep(key, note)
             return
-        if not was_whole and not found.is_whole:
+        if not was_whole and not result.is_whole:
             self._progress(cluster)
             return
         if "look" not in note and was_whole:
@@ -142,20 +144,20 @@ class CephClusters(Controller):
         self._keep(key, note)
         self._write(cluster, told)
 
-    def _found(self, key: str, cluster: Object, wanted: list[Daemon]) -> Found:
+    def _found(self, key: str, cluster: Object, desired: list[Daemon]) -> Found:
         ready = self._ready(cluster)
-        down = [one for one in wanted if one.name not in ready]
+        down = [item for item in desired if item.name not in ready]
         metadata = metadata_of(cluster)
         facts = {"namespace": metadata["namespace"], "object": metadata["name"]}
         fault = type(self).trouble(Point.CEPH, facts)
         is_degraded = self._recovers(key, cluster, down, fault)
         failure = fault if fault is not None and fault.effect is Effect.FAIL else None
-        return Found(wanted, down, is_degraded, failure)
+        return Found(desired, down, is_degraded, failure)
 
     def _recovers(self, key: str, cluster: Object, down: list[Daemon], fault: Fault | None) -> bool:
         """Whether copies are missing though all disks are there."""
         note = self._note(key)
-        if any(one.kind == "osd" for one in down):
+        if any(item.kind == "osd" for item in down):
             if part_of(cluster, "status").get("phase") == "Ready":
                 self._keep(key, {**note, "missing": True, "until": None})
             return False
@@ -174,8 +176,8 @@ class CephClusters(Controller):
         return False
 
     def _note(self, key: str) -> Object:
-        found: Object = json.loads(self.around.notes.get(_note(key), "{}"))
-        return found
+        content: Object = json.loads(self.around.notes.get(_note(key), "{}"))
+        return content
 
     def _keep(self, key: str, note: Object) -> None:
         self.around.notes[_note(key)] = json.dumps(note, separators=(",", ":"), sort_keys=True)
@@ -222,7 +224,7 @@ class CephClusters(Controller):
 
     def _condition(self, cluster: Object, kind: str, reason: str, text: str) -> Object:
         known = entries_of(cluster, "status", "conditions")
-        before = next((one for one in known if one["type"] == kind), {})
+        before = next((item for item in known if item["type"] == kind), {})
         return {
             "type": kind,
             "status": "True",

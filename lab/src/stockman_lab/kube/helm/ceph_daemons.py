@@ -37,14 +37,14 @@ class Daemon:
 def daemons(cluster: Object, nodes: list[Object], known: list[Object]) -> list[Daemon]:
     """All that a cluster has or should have; those that are there stay where they are."""
     spec = part_of(cluster, "spec")
-    mades = [_read(one) for one in known]
+    mades = [_read(item) for item in known]
     for kind, usual in (("mon", _MONS), ("mgr", _MGRS)):
         fitting = sorted(_fitting(spec, nodes, kind))
         have = [one for one in mades if one.kind == kind]
         for number in range(len(have), int(part_of(spec, kind).get("count", usual))):
             if fitting:
-                place = fitting[number % len(fitting)]
-                mades.append(Daemon(kind, ascii_lowercase[number], place))
+                key = fitting[number % len(fitting)]
+                mades.append(Daemon(kind, ascii_lowercase[number], key))
     disks = [one for one in mades if one.kind == "osd"]
     for node, count in sorted(_disks(spec, nodes)):
         have = [disk for disk in disks if disk.node == node]
@@ -73,7 +73,7 @@ def _disks(spec: Object, nodes: list[Object]) -> Iterator[tuple[str, int]]:
     storage = part_of(spec, "storage")
     fitting = set(_fitting(spec, nodes, "osd"))
     if storage.get("useAllNodes", True) and not storage.get("nodes"):
-        yield from ((one, max(len(storage.get("devices") or []), 1)) for one in fitting)
+        yield from ((item, max(len(storage.get("devices") or []), 1)) for item in fitting)
         return
     for entry in entries_of(storage, "nodes"):
         if entry.get("name") in fitting:
@@ -89,7 +89,9 @@ def _fitting(spec: Object, nodes: list[Object], kind: str) -> Iterator[str]:
             if entry.get("effect") in REPELLING and not str(entry["key"]).startswith(_NOT_LASTING)
         ]
         is_open = not part_of(node, "spec").get("unschedulable")
-        if is_open and all(any(tolerates(one, taint) for one in tolerations) for taint in taints):
+        if is_open and all(
+            any(tolerates(toleration, taint) for toleration in tolerations) for taint in taints
+        ):
             yield str(metadata_of(node)["name"])
 
 
@@ -137,14 +139,14 @@ def deployment(cluster: Object, daemon: Daemon) -> Object:
     }
 
 
-def budgets(cluster: Object, wanted: list[Daemon]) -> Iterator[Object]:
+def budgets(cluster: Object, desired: list[Daemon]) -> Iterator[Object]:
     """What keeps drains from taking more than one daemon of a kind at a time."""
     if part_of(cluster, "spec", "disruptionManagement").get("managePodBudgets") is False:
         return
     metadata = metadata_of(cluster)
     names = {"mon": "rook-ceph-mon-pdb", "mgr": "rook-ceph-mgr-pdb", "osd": "rook-ceph-osd"}
     for kind, name in names.items():
-        if sum(one.kind == kind for one in wanted) < 2:
+        if sum(item.kind == kind for item in desired) < 2:
             continue
         yield {
             "metadata": {

@@ -27,12 +27,12 @@ class Found:
 
     def of(self, kind: str) -> tuple[list[Daemon], list[Daemon]]:
         """All daemons of a kind, and those that are down."""
-        down = [one for one in self.down if one.kind == kind]
-        return [one for one in self.wanted if one.kind == kind], down
+        down = [item for item in self.down if item.kind == kind]
+        return [item for item in self.wanted if item.kind == kind], down
 
     @property
     def is_whole(self) -> bool:
-        return not self.down and any(one.kind == "osd" for one in self.wanted)
+        return not self.down and any(item.kind == "osd" for item in self.wanted)
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,7 +73,7 @@ def _disks(found: Found) -> Iterator[tuple[str, Object]]:
     if not disks:
         yield "TOO_FEW_OSDS", _check(f"OSD count 0 < osd_pool_default_size {_COPIES}")
         return
-    hosts = {one.node for one in down}
+    hosts = {item.node for item in down}
     dead = sum(all(disk in down for disk in disks if disk.node == host) for host in hosts)
     if down:
         yield "OSD_DOWN", _check(f"{len(down)} osds down")

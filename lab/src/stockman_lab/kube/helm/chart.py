@@ -33,17 +33,17 @@ class Chart:
     @property
     def metadata(self) -> Object:
         """As in its `Chart.yaml`."""
-        made: Object = {"name": self.name, "version": self.version, "apiVersion": "v2"}
+        content: Object = {"name": self.name, "version": self.version, "apiVersion": "v2"}
         if self.app_version:
-            made["appVersion"] = self.app_version
-        return {**made, "type": "application"}
+            content["appVersion"] = self.app_version
+        return {**content, "type": "application"}
 
 
 @cache
 def _charts() -> dict[str, Object]:
     """Descriptions by the places where charts are found."""
     objects: dict[str, Object] = {}
-    for file in sorted(files(__package__).joinpath(_FOLDER).iterdir(), key=lambda one: one.name):
+    for file in sorted(files(__package__).joinpath(_FOLDER).iterdir(), key=lambda item: item.name):
         if file.name.endswith(".yaml"):
             told = _read(file.read_text("utf-8"))
             for place in told["places"]:
@@ -55,25 +55,25 @@ def _read(text: str) -> Object:
     import yaml
 
     loader = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
-    found: Object = yaml.load(text, Loader=loader)  # noqa: S506  # both are safe
-    return found
+    content: Object = yaml.load(text, Loader=loader)  # noqa: S506  # both are safe
+    return content
 
 
 def names() -> list[str]:
     """All charts that the lab knows."""
-    return sorted({str(one["name"]) for one in _charts().values()})
+    return sorted({str(item["name"]) for item in _charts().values()})
 
 
 def known(url: str, tag: str) -> Chart | None:
     """The chart under an address of a registry. None: there is no such chart or version."""
-    place = url.rstrip("/")
-    return _found(_charts().get(place if "://" in place else f"oci://{place}"), tag)
+    key = url.rstrip("/")
+    return _found(_charts().get(key if "://" in key else f"oci://{key}"), tag)
 
 
 def newest(url: str) -> Chart | None:
     """The newest version of a chart in a registry. None: there is no such chart."""
-    told = _charts().get(url.rstrip("/"))
-    return None if told is None else _found(told, str(told["newest"]))
+    content = _charts().get(url.rstrip("/"))
+    return None if content is None else _found(content, str(content["newest"]))
 
 
 def is_known(url: str, tag: str = "") -> bool:
@@ -81,37 +81,37 @@ def is_known(url: str, tag: str = "") -> bool:
 
     A place is one of a registry, a repository, or a chart below the address of a repository.
     """
-    place = url.rstrip("/")
+    key = url.rstrip("/")
     if not tag:
-        return any(one == place or one.startswith(f"{place} ") for one in _charts())
-    if known(place, tag) is not None:
+        return any(chart == key or chart.startswith(f"{key} ") for chart in _charts())
+    if known(key, tag) is not None:
         return True
-    repository, _, name = place.rpartition("/")
+    repository, _, name = key.rpartition("/")
     return known_in(repository, name, tag) is not None
 
 
 def known_in(repository: str, name: str, version: str = "") -> Chart | None:
     """The chart of a name in a repository, at its newest unless a version is named."""
-    place = repository.rstrip("/")
-    told = _charts().get(f"{place}/{name}" if place.startswith("oci://") else f"{place} {name}")
-    if told is None:
+    key = repository.rstrip("/")
+    content = _charts().get(f"{key}/{name}" if key.startswith("oci://") else f"{key} {name}")
+    if content is None:
         return None
-    return _found(told, version or str(told["newest"]))
+    return _found(content, version or str(content["newest"]))
 
 
-def _found(told: Object | None, version: str) -> Chart | None:
-    if told is None:
+def _found(content: Object | None, version: str) -> Chart | None:
+    if content is None:
         return None
-    latest, asked = _VERSION.fullmatch(str(told["newest"])), _VERSION.fullmatch(version)
-    if latest is None or asked is None or int(asked[2]) > int(latest[2]):
+    latest, requested = _VERSION.fullmatch(str(content["newest"])), _VERSION.fullmatch(version)
+    if latest is None or requested is None or int(requested[2]) > int(latest[2]):
         return None
-    if told.get("strict") and asked[1] != latest[1]:
+    if content.get("strict") and requested[1] != latest[1]:
         return None
-    return Chart(str(told["name"]), version, _app_version(told.get("app"), version), told)
+    return Chart(str(content["name"]), version, _app_version(content.get("app"), version), content)
 
 
-def _app_version(told: Tree, version: str) -> str:
-    if isinstance(told, dict):
-        told = told.get(version, told.get("*", ""))
-    text = str(told or "")
+def _app_version(content: Tree, version: str) -> str:
+    if isinstance(content, dict):
+        content = content.get(version, content.get("*", ""))
+    text = str(content or "")
     return text.replace("{version}", version).replace("{bare}", version.removeprefix("v"))

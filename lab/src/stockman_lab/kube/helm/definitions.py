@@ -36,24 +36,24 @@ def _table(name: str) -> list[Object]:
 def definitions(name: str, *components: str) -> list[Object]:
     """Objects of kind CustomResourceDefinition, of all or of some components."""
     return [
-        _definition(one)
-        for one in _table(name)
-        if not components or one.get("component") in components
+        _definition(item)
+        for item in _table(name)
+        if not components or item.get("component") in components
     ]
 
 
-def _definition(told: Object) -> Object:
-    kind, plural, group = told["kind"], told["plural"], told["group"]
+def _definition(content: Object) -> Object:
+    kind, plural, group = content["kind"], content["plural"], content["group"]
     names: Object = {
         "kind": kind,
-        "listKind": told.get("listKind", f"{kind}List"),
+        "listKind": content.get("listKind", f"{kind}List"),
         "plural": plural,
-        "singular": told.get("singular", kind.lower()),
+        "singular": content.get("singular", kind.lower()),
     }
-    if "short" in told:
-        names["shortNames"] = told["short"]
-    if "categories" in told:
-        names["categories"] = told["categories"]
+    if "short" in content:
+        names["shortNames"] = content["short"]
+    if "categories" in content:
+        names["categories"] = content["categories"]
     about: Object = {"name": f"{plural}.{group}"}
     if group.endswith(_PROTECTED):
         about["annotations"] = {_APPROVED: "https://github.com/kubernetes/enhancements"}
@@ -64,34 +64,34 @@ def _definition(told: Object) -> Object:
         "spec": {
             "group": group,
             "names": names,
-            "scope": "Cluster" if told.get("cluster") else "Namespaced",
+            "scope": "Cluster" if content.get("cluster") else "Namespaced",
             "versions": [
-                _version(version, is_unseen=bool(told.get("unseen")))
-                for version in told["versions"]
+                _version(version, is_unseen=bool(content.get("unseen")))
+                for version in content["versions"]
             ],
         },
     }
 
 
-def _version(told: Object, *, is_unseen: bool) -> Object:
+def _version(content: Object, *, is_unseen: bool) -> Object:
     schema = copied(_SCHEMA)
     if is_unseen:  # until its controller has looked at it
         schema["properties"]["status"]["default"] = {"observedGeneration": -1}
     version: Object = {
-        "name": told["name"],
-        "served": told.get("served", True),
-        "storage": bool(told.get("storage")),
+        "name": content["name"],
+        "served": content.get("served", True),
+        "storage": bool(content.get("storage")),
         "schema": {"openAPIV3Schema": schema},
     }
-    if told.get("deprecated"):
+    if content.get("deprecated"):
         version["deprecated"] = True
-    if "columns" in told:
-        version["additionalPrinterColumns"] = [_column(*column) for column in told["columns"]]
+    if "columns" in content:
+        version["additionalPrinterColumns"] = [_column(*column) for column in content["columns"]]
     below: Object = {}
-    if told.get("status"):
+    if content.get("status"):
         below["status"] = {}
-    if "scale" in told:
-        below["scale"] = told["scale"]
+    if "scale" in content:
+        below["scale"] = content["scale"]
     if below:
         version["subresources"] = below
     return version

@@ -32,20 +32,20 @@ def why_foreign(content: Object, release: str, namespace: str) -> str:
     """What keeps an object from being one of a release; empty: nothing."""
     labels = part_of(content, "metadata", "labels")
     annotations = part_of(content, "metadata", "annotations")
-    found = [
+    result = [
         _wrong("label", labels, MANAGED, "Helm"),
         _wrong("annotation", annotations, NAME, release),
         _wrong("annotation", annotations, NAMESPACE, namespace),
     ]
-    return "; ".join(one for one in found if one)
+    return "; ".join(item for item in result if item)
 
 
-def _wrong(kind: str, marks: Object, name: str, wanted: str) -> str:
+def _wrong(kind: str, marks: Object, name: str, desired: str) -> str:
     if name not in marks:
-        return f'{kind} validation error: missing key "{name}": must be set to "{wanted}"'
-    if marks[name] != wanted:
+        return f'{kind} validation error: missing key "{name}": must be set to "{desired}"'
+    if marks[name] != desired:
         return (
-            f'{kind} validation error: key "{name}" must equal "{wanted}": current value is'
+            f'{kind} validation error: key "{name}" must equal "{desired}": current value is'
             f' "{marks[name]}"'
         )
     return ""
@@ -96,12 +96,12 @@ class Helm:
     def history(self, name: str, namespace: str) -> list[Release]:
         """All revisions of a release, the newest first; raises `HelmFailed`."""
         try:
-            found = self.writer.listed("v1", "Secret", namespace, f"name={name},owner=helm")
+            v1 = self.writer.listed("v1", "Secret", namespace, f"name={name},owner=helm")
         except Refused as why:
             raise HelmFailed(f"query: failed to query with labels: {why.message}") from None
-        read = [read_release(one) for one in found if one.get("type") == KIND]
-        kept = [one for one in read if one is not None]
-        return sorted(kept, key=lambda one: -one.revision)
+        read = [read_release(item) for item in v1 if item.get("type") == KIND]
+        kept = [item for item in read if item is not None]
+        return sorted(kept, key=lambda item: -item.revision)
 
     def last(self, name: str, namespace: str) -> Release | None:
         """The newest revision; None: there is no such release."""
@@ -111,10 +111,10 @@ class Helm:
 
     def begin_install(self, wish: Wish, revision: int = 1) -> Release:
         """Make everything that is new; raises `HelmFailed`, where nothing is written down."""
-        rendered = self._rendered(wish)
+        rendered = self._render(wish)
         if wish.definitions != "Skip":
             self._bring_definitions(rendered, replace=wish.definitions == "CreateReplace")
-        objects = self._owned(rendered.objects, wish)
+        objects = self._own_objects(rendered.objects, wish)
         if wish.create_namespace:
             self._bring_namespace(wish.namespace)
         existing = self._check_ownership(objects, wish, "install")
@@ -124,17 +124,24 @@ class Helm:
         )
         release.description = "Initial install underway"
         self._keep(release, wish.storage, is_new=True)
-        self._make(release, wish.storage, {id(one): existing.get(id(one)) for one in objects}, [])
+        self._make(
+            release,
+            wish.storage,
+            {id(content): existing.get(id(content)) for content in objects},
+            [],
+        )
         return release
 
     def begin_upgrade(self, wish: Wish, before: Release) -> Release:
         """Bring everything in line with a new revision; raises `HelmFailed`."""
-        rendered = self._rendered(wish)
+        rendered = self._render(wish)
         if wish.definitions == "CreateReplace":
             self._bring_definitions(rendered, replace=True)
-        objects = self._owned(rendered.objects, wish)
+        objects = self._own_objects(rendered.objects, wish)
         known = before.objects
-        added = [one for one in objects if not any(is_same_place(one, old) for old in known)]
+        added = [
+            content for content in objects if not any(is_same_place(content, old) for old in known)
+        ]
         existing = self._check_ownership(added, wish, "update")
         now = self.clock()
         release = Release(
@@ -150,7 +157,7 @@ class Helm:
             "Preparing upgrade",
         )
         self._keep(release, wish.storage, is_new=True)
-        live = {id(one): existing.get(id(one)) or self._got(one) for one in objects}
+        live = {id(content): existing.get(id(content)) or self._got(content) for content in objects}
         self._make(release, wish.storage, live, known)
         return release
 
@@ -170,7 +177,10 @@ class Helm:
         )
         self._keep(release, storage, is_new=True)
         self._make(
-            release, storage, {id(one): self._got(one) for one in to.objects}, before.objects
+            release,
+            storage,
+            {id(content): self._got(content) for content in to.objects},
+            before.objects,
         )
         return release
 
@@ -197,8 +207,8 @@ class Helm:
         """Objects of a release that are not ready, with what they wait for."""
         from stockman_lab.kube.health import missing
 
-        found = [(one, missing(self._got(one))) for one in release.objects]
-        return [(one, why) for one, why in found if why]
+        result = [(content, missing(self._got(content))) for content in release.objects]
+        return [(one, why) for one, why in result if why]
 
     def write_down(self, release: Release, storage: str = "") -> None:
         """Keep a release as it is now."""
@@ -210,8 +220,8 @@ class Helm:
         if not history:
             return None
         newest = history[0]
-        for one in reversed(newest.objects):
-            self._remove(one)
+        for content in reversed(newest.objects):
+            self._remove(content)
         newest.status, newest.description = "uninstalled", "Uninstallation complete"
         newest.deleted = self.clock()
         if keep:
@@ -225,15 +235,15 @@ class Helm:
 
     # -- parts ---------------------------------------------------------------------------------
 
-    def _rendered(self, wish: Wish) -> Rendered:
+    def _render(self, wish: Wish) -> Rendered:
         try:
             return render(wish.chart, wish.name, wish.namespace, wish.values)
         except CannotRender as why:
             raise HelmFailed(str(why)) from None
 
-    def _owned(self, objects: list[Object], wish: Wish) -> list[Object]:
-        for one in objects:
-            own(one, wish.name, wish.namespace, wish.labels)
+    def _own_objects(self, objects: list[Object], wish: Wish) -> list[Object]:
+        for content in objects:
+            own(content, wish.name, wish.namespace, wish.labels)
         return objects
 
     def _bring_definitions(self, rendered: Rendered, *, replace: bool) -> None:
@@ -260,30 +270,30 @@ class Helm:
         self, objects: list[Object], wish: Wish, what: str
     ) -> dict[int, Object | None]:
         lives: dict[int, Object | None] = {}
-        for one in objects:
-            live = self._got(one)
+        for content in objects:
+            live = self._got(content)
             if live is None:
                 continue
             why = "" if wish.take_ownership else why_foreign(live, wish.name, wish.namespace)
             if why:
-                about = metadata_of(one)
+                about = metadata_of(content)
                 where = about.get("namespace") or ""
                 raise HelmFailed(
-                    f'Unable to continue with {what}: {one["kind"]} "{about["name"]}" in namespace'
-                    f' "{where}" exists and cannot be imported into the current release:'
+                    f'Unable to continue with {what}: {content["kind"]} "{about["name"]}" in'
+                    f' namespace "{where}" exists and cannot be imported into the current release:'
                     f" invalid ownership metadata; {why}"
                 )
-            lives[id(one)] = live
+            lives[id(content)] = live
         return lives
 
     def _make(
         self, release: Release, storage: str, live: dict[int, Object | None], before: list[Object]
     ) -> None:
         try:
-            for one in release.objects:
-                self._bring(one, live.get(id(one)), before)
+            for content in release.objects:
+                self._bring(content, live.get(id(content)), before)
             for old in before:
-                if not any(is_same_place(old, one) for one in release.objects):
+                if not any(is_same_place(old, content) for content in release.objects):
                     self._remove(old)
         except Refused as why:
             self.fail(release, why.message, storage)
@@ -293,7 +303,7 @@ class Helm:
         if live is None:
             self.writer.made(content)
             return
-        old = next((one for one in before if is_same_place(one, content)), {})
+        old = next((item for item in before if is_same_place(item, content)), {})
         change = _difference(old, content, live)
         if not change:
             return

@@ -60,9 +60,9 @@ def filled(tree: Tree, scope: Scope) -> Tree:
     if isinstance(tree, list):
         return [one for entry in tree for one in _entries(entry, scope)]
     if isinstance(tree, dict):
-        made = {str(_text(name, scope)): filled(one, scope) for name, one in tree.items()}
-        made.update(made.pop(_POURED, None) or {})
-        kept = {name: one for name, one in made.items() if one is not None}
+        result = {str(_text(name, scope)): filled(one, scope) for name, one in tree.items()}
+        result.update(result.pop(_POURED, None) or {})
+        kept = {name: one for name, one in result.items() if one is not None}
         return kept if kept or not tree else None
     return tree
 
@@ -82,10 +82,10 @@ def _entries(entry: Tree, scope: Scope) -> Iterator[Tree]:
 
 
 def _text(text: str, scope: Scope) -> Tree:
-    whole = _BLANK.fullmatch(text)
-    if whole is not None:
-        looked_up = scope.looked_up(whole[2], whole[3])
-        return looked_up if looked_up is None or not whole[1] else _shown(looked_up)
+    match = _BLANK.fullmatch(text)
+    if match is not None:
+        looked_up = scope.looked_up(match[2], match[3])
+        return looked_up if looked_up is None or not match[1] else _shown(looked_up)
     return _BLANK.sub(lambda one: _shown(scope.looked_up(one[2], one[3])), text)
 
 

@@ -35,11 +35,11 @@ class Inside:
     def file(self, path: str) -> str | None:
         """The text of a file; None: there is none."""
         for mount in entries_of(self.container, "volumeMounts"):
-            place = str(mount.get("mountPath", "")).rstrip("/")
-            if path != place and not path.startswith(f"{place}/"):
+            key = str(mount.get("mountPath", "")).rstrip("/")
+            if path != key and not path.startswith(f"{key}/"):
                 continue
-            inner = path[len(place) :].strip("/") or str(mount.get("subPath", ""))
-            if mount.get("subPath") and path != place:
+            inner = path[len(key) :].strip("/") or str(mount.get("subPath", ""))
+            if mount.get("subPath") and path != key:
                 inner = f"{mount['subPath']}/{inner}"
             file = self._volume(str(mount.get("name", ""))).get(inner)
             if file is not None:
@@ -49,20 +49,20 @@ class Inside:
     def _volume(self, name: str) -> dict[str, str]:
         for volume in entries_of(self.pod, "spec", "volumes"):
             if volume.get("name") == name:
-                made: dict[str, str] = {}
+                result: dict[str, str] = {}
                 for source in (volume, *entries_of(volume, "projected", "sources")):
-                    made.update(self._source(source))
-                return made
+                    result.update(self._source(source))
+                return result
         return {}
 
     def _source(self, source: Object) -> Iterator[tuple[str, str]]:
-        told, data = part_of(source, "configMap"), {}
-        if told:
-            data = self._data("configmaps", str(told.get("name", "")))
+        secret, data = part_of(source, "configMap"), {}
+        if secret:
+            data = self._data("configmaps", str(secret.get("name", "")))
         elif part_of(source, "secret"):
-            told = part_of(source, "secret")
-            data = self._data("secrets", str(told.get("secretName") or told.get("name") or ""))
-        items = entries_of(told, "items")
+            secret = part_of(source, "secret")
+            data = self._data("secrets", str(secret.get("secretName") or secret.get("name") or ""))
+        items = entries_of(secret, "items")
         for key, text in data.items():
             if not items:
                 yield key, text
@@ -71,8 +71,8 @@ class Inside:
                     yield str(item.get("path", key)), text
 
     def _data(self, plural: str, name: str) -> dict[str, str]:
-        found = self.objects.get(plural, named_key(self.namespace, name))
-        data = part_of(found or {}, "data")
+        content = self.objects.get(plural, named_key(self.namespace, name))
+        data = part_of(content or {}, "data")
         if plural == "configmaps":
             return {key: str(text) for key, text in data.items()}
         return {
@@ -153,7 +153,7 @@ class HelmJobs(Controller):
             if note["fails"]:
                 raise Ended(f"Error: {note['fails']}")
             if note["waiting"] is None:
-                waiting = program.run([str(word) for word in container.get("args") or ()])
+                waiting = program.run([str(argument) for argument in container.get("args") or ()])
                 self._say(act, program.says)
                 self._acts.keep(pod, act)
                 self._keep(key, {**note, "waiting": asdict(waiting)})

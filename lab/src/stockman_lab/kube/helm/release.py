@@ -43,21 +43,22 @@ class Release:
         """All objects as one text, of YAML that is JSON."""
         name = self.chart.get("name")
         return "".join(
-            f"---\n# Source: {name}/templates/{one['kind'].lower()}.yaml\n{json.dumps(one)}\n"
-            for one in self.objects
+            f"---\n# Source: {name}/templates/{content['kind'].lower()}.yaml\n"
+            f"{json.dumps(content)}\n"
+            for content in self.objects
         )
 
     @property
     def info(self) -> Object:
         """When and how it became what it is."""
-        made: Object = {
+        content: Object = {
             "first_deployed": _moment(self.first),
             "last_deployed": _moment(self.last),
             "deleted": _moment(self.deleted) if self.deleted else "",
             "description": self.description,
             "status": self.status,
         }
-        return {**made, "notes": self.notes} if self.notes else made
+        return {**content, "notes": self.notes} if self.notes else content
 
     @property
     def content(self) -> Object:
@@ -136,7 +137,7 @@ def read_release(secret: Object) -> Release | None:
 
 def _objects(text: str) -> list[Object]:
     """Objects of a manifest that the lab wrote: one in each line that is no remark."""
-    lines = [one for one in text.splitlines() if one.startswith("{")]
+    lines = [item for item in text.splitlines() if item.startswith("{")]
     return [json.loads(line) for line in lines]
 
 

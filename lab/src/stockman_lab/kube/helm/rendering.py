@@ -59,10 +59,10 @@ class CannotRender(Exception):
 def render(chart: Chart, release: str, namespace: str, values: Object) -> Rendered:
     """All objects of a release; raises `CannotRender`."""
     told = chart.told
-    given = merged(told.get("values") or {}, values)
-    _check(chart, given)
-    names = _names(chart, release, namespace, given)
-    scope = Scope(names, given)
+    content = merged(told.get("values") or {}, values)
+    _check(chart, content)
+    names = _names(chart, release, namespace, content)
+    scope = Scope(names, content)
     made = Made(scope, _labels(chart, names), _selector(chart, names, scope))
     objects = [*short_forms.objects(filled(told.get("objects") or [], scope), made)]
     if told.get("made-by") == "app-template":
@@ -87,15 +87,17 @@ def _place(content: Object) -> tuple[int, str, str]:
 
 def _check(chart: Chart, values: Object) -> None:
     missing = [
-        one for one in _needed(chart) if Scope({}, values).looked_up(f".{one}", None) is None
+        item
+        for item in _value_paths(chart)
+        if Scope({}, values).looked_up(f".{item}", None) is None
     ]
-    for one in missing:
+    for item in missing:
         raise CannotRender(
-            f"execution error at ({chart.name}/templates/): {one} is required by this chart"
+            f"execution error at ({chart.name}/templates/): {item} is required by this chart"
         )
 
 
-def _needed(chart: Chart) -> Iterator[str]:
+def _value_paths(chart: Chart) -> Iterator[str]:
     yield from chart.told.get("needs") or ()
 
 
@@ -121,16 +123,16 @@ def _full_name(chart: Chart, release: str, name: str, values: Object) -> str:
     way = str(chart.told.get("fullname", "usual"))
     fullname_override = values.get("fullnameOverride")
     if isinstance(fullname_override, str) and fullname_override:
-        found = fullname_override
+        result = fullname_override
     elif way == "release":
-        found = release
+        result = release
     elif way == "joined":
-        found = f"{release}-{name}"
+        result = f"{release}-{name}"
     elif way == "usual":
-        found = release if name in release else f"{release}-{name}"
+        result = release if name in release else f"{release}-{name}"
     else:
-        found = way
-    return found[:_LONGEST].rstrip("-")
+        result = way
+    return result[:_LONGEST].rstrip("-")
 
 
 def _labels(chart: Chart, names: dict[str, str]) -> Object:
@@ -148,9 +150,9 @@ def _labels(chart: Chart, names: dict[str, str]) -> Object:
 
 
 def _selector(chart: Chart, names: dict[str, str], scope: Scope) -> Object:
-    told = chart.told.get("match")
-    if told:
-        selector: Object = filled(told, scope)
+    match = chart.told.get("match")
+    if match:
+        selector: Object = filled(match, scope)
         return selector
     return {
         "app.kubernetes.io/name": names["appname"],

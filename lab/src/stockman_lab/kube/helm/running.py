@@ -97,7 +97,7 @@ class Program:
         """It took too long; always raises `Ended`."""
         left = self.unfinished(waiting)
         release = self._release(waiting)
-        why = "\n".join([*(f"resource {one}" for one in left), "context deadline exceeded"])
+        why = "\n".join([*(f"resource {item}" for item in left), "context deadline exceeded"])
         self.helm.fail(release, why)
         raise Ended(f"Error: {'UPGRADE FAILED: ' if release.revision > 1 else ''}{why}")
 
@@ -122,11 +122,11 @@ class Program:
             take_ownership=options.take_ownership,
         )
         if last is None or is_new:
-            made = self.helm.begin_install(wish, 1 if last is None else last.revision + 1)
+            result = self.helm.begin_install(wish, 1 if last is None else last.revision + 1)
         else:
-            made = self._begin_upgrade(wish, last)
+            result = self._begin_upgrade(wish, last)
         until = self.helm.clock() + _seconds(options.timeout)
-        return Waiting(name, space, made.revision, until, options.wait)
+        return Waiting(name, space, result.revision, until, options.wait)
 
     def _begin_upgrade(self, wish: Wish, last: Release) -> Release:
         try:
@@ -135,17 +135,17 @@ class Program:
             raise HelmFailed(f"UPGRADE FAILED: {why}") from None
 
     def _chart(self, options: argparse.Namespace) -> Chart:
-        place, version = options.chart, options.version
-        if not place.startswith("oci://"):
-            chart = charts.known_in(options.repo, place, version)
+        key, version = options.chart, options.version
+        if not key.startswith("oci://"):
+            chart = charts.known_in(options.repo, key, version)
             if chart is None:
-                raise HelmFailed(f'chart "{place}" not found in {options.repo} repository')
+                raise HelmFailed(f'chart "{key}" not found in {options.repo} repository')
             return chart
-        chart = charts.known(place, version) if version else charts.newest(place)
+        chart = charts.known(key, version) if version else charts.newest(key)
         if chart is None:
-            source = f"{place.removeprefix('oci://')}:{version}"
+            source = f"{key.removeprefix('oci://')}:{version}"
             raise HelmFailed(f'failed to perform "FetchReference" on source: {source}: not found')
-        self.says.append(f"Pulled: {place.removeprefix('oci://')}:{chart.version}")
+        self.says.append(f"Pulled: {key.removeprefix('oci://')}:{chart.version}")
         self.says.append(f"Digest: {chart.digest}")
         return chart
 
@@ -168,10 +168,10 @@ class Program:
 
 
 def _seconds(text: str) -> float:
-    found = _DURATION.fullmatch(text)
-    if found is None or not text:
+    match = _DURATION.fullmatch(text)
+    if match is None or not text:
         raise HelmFailed(f'invalid argument "{text}" for "--timeout" flag')
-    hours, minutes, seconds = (float(group or 0) for group in found.groups())
+    hours, minutes, seconds = (float(group or 0) for group in match.groups())
     return hours * 3600 + minutes * 60 + seconds
 
 

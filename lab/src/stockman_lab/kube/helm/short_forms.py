@@ -93,7 +93,7 @@ def _template(entry: Object, made: Made) -> Object:
         about["annotations"] = tree["podAnnotations"]
     spec: Object = {"containers": _containers(entry, tree)}
     if "init" in entry:
-        spec["initContainers"] = [_container(*one) for one in entry["init"].items()]
+        spec["initContainers"] = [_container(*item) for item in entry["init"].items()]
     if "account" in entry:
         spec["serviceAccountName"] = entry["account"]
     for name in ("nodeSelector", "tolerations", "affinity", "priorityClassName"):
@@ -104,15 +104,15 @@ def _template(entry: Object, made: Made) -> Object:
     return {"metadata": about, "spec": merged(entry.get("pod") or {}, spec)}
 
 
-def _containers(entry: Object, given: Object) -> list[Object]:
+def _containers(entry: Object, content: Object) -> list[Object]:
     containers = [_container(name, image) for name, image in entry["containers"].items()]
     first = containers[0]
     if "ports" in entry:
-        first["ports"] = [_port(*one) for one in entry["ports"].items()]
+        first["ports"] = [_port(*item) for item in entry["ports"].items()]
         port = next(iter(entry["ports"]))
         first["readinessProbe"] = {"httpGet": {"path": "/healthz", "port": port}}
-    if given.get("resources"):
-        first["resources"] = given["resources"]
+    if content.get("resources"):
+        first["resources"] = content["resources"]
     for name in ("args", "env", "envFrom", "volumeMounts"):
         if entry.get(name):
             first[name] = entry[name]
@@ -146,14 +146,14 @@ def _workload(entry: Object, made: Made) -> Iterator[Object]:
     yield _object("apps/v1", entry, made, {"spec": spec})
 
 
-def _claim(told: Object) -> Object:
+def _claim(content: Object) -> Object:
     spec: Object = {
         "accessModes": ["ReadWriteOnce"],
-        "resources": {"requests": {"storage": told["size"]}},
+        "resources": {"requests": {"storage": content["size"]}},
     }
-    if told.get("class"):
-        spec["storageClassName"] = told["class"]
-    return {"metadata": {"name": told["name"]}, "spec": spec}
+    if content.get("class"):
+        spec["storageClassName"] = content["class"]
+    return {"metadata": {"name": content["name"]}, "spec": spec}
 
 
 def _cron_job(entry: Object, made: Made) -> Iterator[Object]:
@@ -226,7 +226,7 @@ def _account(entry: Object, made: Made) -> Iterator[Object]:
     subjects = [{"kind": "ServiceAccount", "name": name, "namespace": space}]
     role = str(entry.get("role", name))
     if "may" in entry:
-        rules = {"rules": [_rule(one) for one in entry["may"]]}
+        rules = {"rules": [_rule(item) for item in entry["may"]]}
         yield _object(f"{_RBAC}/v1", {"ClusterRole": role}, made, rules)
     if "may" in entry or "is" in entry:
         reference = {"apiGroup": _RBAC, "kind": "ClusterRole", "name": entry.get("is", role)}
@@ -238,7 +238,7 @@ def _rule(text: str) -> Object:
     """`group resources verbs`, each with commas; `-` is the group of pods and the like."""
     group, resources, verbs = text.split()
     return {
-        "apiGroups": ["" if one == "-" else one for one in group.split(",")],
+        "apiGroups": ["" if item == "-" else item for item in group.split(",")],
         "resources": resources.split(","),
         "verbs": verbs.split(","),
     }

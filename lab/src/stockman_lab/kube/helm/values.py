@@ -11,15 +11,15 @@ class BadValues(Exception):
 
 def merged(under: Object, over: Object) -> Object:
     """Two trees as one; what lies over wins, and a null there takes a key away."""
-    made = copied(under)
+    content = copied(under)
     for name, one in over.items():
         if one is None:
-            made.pop(name, None)
-        elif isinstance(one, dict) and isinstance(made.get(name), dict):
-            made[name] = merged(made[name], one)
+            content.pop(name, None)
+        elif isinstance(one, dict) and isinstance(content.get(name), dict):
+            content[name] = merged(content[name], one)
         else:
-            made[name] = copied(one) if isinstance(one, dict) else one
-    return made
+            content[name] = copied(one) if isinstance(one, dict) else one
+    return content
 
 
 def read_values(text: str, name: str) -> Object:
@@ -40,13 +40,13 @@ def set_values(text: str, under: Object | None = None) -> Object:
     path, sign, value = text.partition("=")
     if not sign:
         raise BadValues(f'failed parsing --set data: key "{path}" has no value')
-    tree: Tree = _typed(value)
+    tree: Tree = _parse_value(value)
     for name in reversed(path.split(".")):
         tree = {name: tree}
     return merged(under or {}, tree)
 
 
-def _typed(text: str) -> Tree:
+def _parse_value(text: str) -> Tree:
     if text in {"true", "false"}:
         return text == "true"
     return int(text) if text.removeprefix("-").isdigit() else text

@@ -25,9 +25,9 @@ class Writer(Client):
         about = {"apiVersion": version, "kind": kind, "metadata": {"namespace": namespace}}
         path = self._place({**about, "metadata": {"namespace": namespace, "name": ""}})
         query = {"labelSelector": [labels]} if labels else {}
-        found = self._ask("GET", path.rstrip("/"), {}, "application/json", query)
-        items = found.get("items") or []
-        return [{"apiVersion": version, "kind": kind, **one} for one in items]
+        result = self._ask("GET", path.rstrip("/"), {}, "application/json", query)
+        items = result.get("items") or []
+        return [{"apiVersion": version, "kind": kind, **item} for item in items]
 
     def made(self, content: Object) -> Object:
         """Create an object; raises `Refused`."""
@@ -51,13 +51,13 @@ class Writer(Client):
         self._check(request)
         answer = self._api.handle(request)
         try:
-            found = json.loads(answer.body)
+            content = json.loads(answer.body)
         except ValueError:
-            found = {}
+            content = {}
         if answer.status >= 300:
-            reason, text = str(found.get("reason", "")), str(found.get("message", ""))
+            reason, text = str(content.get("reason", "")), str(content.get("message", ""))
             raise Refused(answer.status, reason, text)
-        return found if isinstance(found, dict) else {}
+        return content if isinstance(content, dict) else {}
 
     def _check(self, request: Request) -> None:
         attributes = attributes_of(request)

@@ -47,9 +47,9 @@ class Acts:
         text = self._notes.get(_place(pod))
         if not text:
             return None
-        told = json.loads(text)
-        lines = [(float(moment), str(line)) for moment, line in told["lines"]]
-        act = Act(str(told["run"]), lines, told["exit_code"])
+        content = json.loads(text)
+        lines = [(float(moment), str(line)) for moment, line in content["lines"]]
+        act = Act(str(content["run"]), lines, content["exit_code"])
         is_same = act.run.partition("/")[0] == metadata_of(pod).get("uid")
         return act if is_same else None
 

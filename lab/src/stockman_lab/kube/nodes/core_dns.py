@@ -134,8 +134,8 @@ def service(config: Effective) -> Object:
     """Where pods ask for names, for each family of addresses that services have."""
     networks = [ip_network(service_subnet) for service_subnet in config.kubernetes.service_subnets]
     by_version = {network.version: str(network[_TENTH]) for network in reversed(networks)}
-    addresses = [by_version[one] for one in sorted(by_version)]
-    found = made(
+    addresses = [by_version[item] for item in sorted(by_version)]
+    result = made(
         "v1",
         "Service",
         "kube-dns",
@@ -145,7 +145,7 @@ def service(config: Effective) -> Object:
             "selector": _LABELS,
             "clusterIP": addresses[0],
             "clusterIPs": addresses,
-            "ipFamilies": [f"IPv{one}" for one in sorted(by_version)],
+            "ipFamilies": [f"IPv{item}" for item in sorted(by_version)],
             "ipFamilyPolicy": "RequireDualStack" if len(addresses) > 1 else "SingleStack",
             "ports": [
                 {"name": name, "port": port, "protocol": protocol, "targetPort": port}
@@ -157,8 +157,8 @@ def service(config: Effective) -> Object:
             ],
         },
     )
-    found["metadata"]["annotations"] = {
+    result["metadata"]["annotations"] = {
         "prometheus.io/port": "9153",
         "prometheus.io/scrape": "true",
     }
-    return found
+    return result

@@ -57,7 +57,7 @@ class Draining:
             "machine": machine.key,
             "number": running.number,
             "since": machine.now,
-            "meant": ",".join(metadata_of(one)["uid"] for one in self._left(nodename(machine))),
+            "meant": ",".join(metadata_of(item)["uid"] for item in self._left(nodename(machine))),
         }
         self._timeline.after(0.5, LOOK, arguments)
         return True
@@ -93,14 +93,14 @@ class Draining:
             return
         moments, meant = _moments(arguments), str(arguments["meant"]).split(",")
         left = [
-            one
-            for one in self._left(nodename(machine))
-            if metadata_of(one)["uid"] in meant and not self._is_given_up(machine, one, moments)
+            item
+            for item in self._left(nodename(machine))
+            if metadata_of(item)["uid"] in meant and not self._is_given_up(machine, item, moments)
         ]
         late = machine.now - float(str(arguments["since"])) >= _AT_MOST
         if not left or late:
             for pod in left:
-                _warn(machine, f"failed to evict pod {_named(pod)}: {_TOO_LATE}")
+                _warn(machine, f"failed to evict pod {_pod_name(pod)}: {_TOO_LATE}")
             sequences.finish_phase(machine, running)
             machine.land.settle(machine)
             return
@@ -110,30 +110,30 @@ class Draining:
                 moments[uid] = _NEVER
         self._timeline.after(_EVERY, LOOK, {**arguments, "asked": moments})
 
-    def _is_given_up(self, machine: Machine, pod: Object, asked: dict[str, float]) -> bool:
+    def _is_given_up(self, machine: Machine, pod: Object, requested: dict[str, float]) -> bool:
         """Whether a pod is not waited for any more."""
         uid = str(metadata_of(pod)["uid"])
-        if asked.get(uid) == _NEVER:
+        if requested.get(uid) == _NEVER:
             return True
-        if uid not in asked or machine.now - asked[uid] < _PATIENCE:
+        if uid not in requested or machine.now - requested[uid] < _PATIENCE:
             return False
-        asked[uid] = _NEVER
-        text = f"failed waiting on pod {_named(pod)} to be deleted: {_STILL_THERE}"
+        requested[uid] = _NEVER
+        text = f"failed waiting on pod {_pod_name(pod)} to be deleted: {_STILL_THERE}"
         _warn(machine, text)
         return True
 
     def _left(self, node: str) -> list[Object]:
         return [
-            one
-            for one in self._objects.listed("pods")
-            if part_of(one, "spec").get("nodeName") == node
-            and not is_daemon(one)
-            and not is_mirror(one)
-            and metadata_of(one).get("ownerReferences")
-            and part_of(one, "status").get("phase") not in ("Succeeded", "Failed")
+            pod
+            for pod in self._objects.listed("pods")
+            if part_of(pod, "spec").get("nodeName") == node
+            and not is_daemon(pod)
+            and not is_mirror(pod)
+            and metadata_of(pod).get("ownerReferences")
+            and part_of(pod, "status").get("phase") not in ("Succeeded", "Failed")
         ]
 
-    def _evict(self, machine: Machine, pod: Object, asked: dict[str, float]) -> bool:
+    def _evict(self, machine: Machine, pod: Object, requested: dict[str, float]) -> bool:
         """Ask a pod to go; returns whether there is hope."""
         metadata = metadata_of(pod)
         body = {
@@ -146,10 +146,10 @@ class Draining:
             self._client.post(pod, "eviction", body)
         except Refused as why:
             if why.code != _TOO_MANY and not why.is_absent:
-                _warn(machine, f"failed to evict pod {_named(pod)}: {why}")
+                _warn(machine, f"failed to evict pod {_pod_name(pod)}: {why}")
                 return False
         else:
-            asked[str(metadata["uid"])] = machine.now
+            requested[str(metadata["uid"])] = machine.now
         return True
 
 
@@ -157,11 +157,11 @@ def _warn(machine: Machine, text: str) -> None:
     machine.note(f"WARNING: failed to evict pod: {text}")
 
 
-def _named(pod: Object) -> str:
+def _pod_name(pod: Object) -> str:
     return f"{metadata_of(pod)['namespace']}/{metadata_of(pod)['name']}"
 
 
 def _moments(arguments: Arguments) -> dict[str, float]:
     """When which pods were asked to go, by their ids."""
-    found = arguments.get("asked")
-    return {str(uid): float(one) for uid, one in found.items()} if isinstance(found, dict) else {}
+    asked = arguments.get("asked")
+    return {str(uid): float(one) for uid, one in asked.items()} if isinstance(asked, dict) else {}

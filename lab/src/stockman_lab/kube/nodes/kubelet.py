@@ -169,7 +169,7 @@ class Kubelets(Controller):
     def _report(self, host: Host, node: Object) -> Object:
         pods = self.objects.pods_on(host.name)
         missing = "" if self._has_network(host, pods) else NETWORK_NOT_READY
-        complaints = [one for one in (host.complaint, missing) if one]
+        complaints = [item for item in (host.complaint, missing) if item]
         plugin = any("gpu" in purposes(pod) and is_ready(pod) for pod in pods)
         status = node_status(
             node,
@@ -190,13 +190,13 @@ class Kubelets(Controller):
 
     def _has_network(self, host: Host, pods: Iterable[Object]) -> bool:
         """Whether a network was set up since the machine booted; what was set up stays."""
-        place = f"{_NETWORKED}{host.name}"
-        if self.around.notes.get(place) == host.boot:
+        key = f"{_NETWORKED}{host.name}"
+        if self.around.notes.get(key) == host.boot:
             return True
         memories = (self._memories.of(pod) for pod in pods if "network" in purposes(pod))
         if not any(memory.boot == host.boot and memory.stage == "ready" for memory in memories):
             return False
-        self.around.notes[place] = host.boot
+        self.around.notes[key] = host.boot
         return True
 
     def _tell(self, host: Host, node: Object | None, *, is_alive: bool) -> None:

@@ -47,7 +47,7 @@ def apply_manifests(api: Api, machine: Machine) -> None:
 
 def manifests(machine: Machine, config: Effective) -> list[Object]:
     """All of them, in the order of their names on a machine."""
-    return [one for group in manifest_groups(machine, config).values() for one in group]
+    return [item for group in manifest_groups(machine, config).values() for item in group]
 
 
 def manifest_groups(machine: Machine, config: Effective) -> dict[str, list[Object]]:
@@ -77,12 +77,12 @@ def _written(text: str) -> Iterator[Object]:
     import yaml
 
     try:
-        found = list(yaml.load_all(text, Loader=yaml.CSafeLoader))
+        result = list(yaml.load_all(text, Loader=yaml.CSafeLoader))
     except yaml.YAMLError:
         return
-    for one in found:
-        if isinstance(one, dict) and one.get("kind") and one.get("apiVersion"):
-            yield one
+    for item in result:
+        if isinstance(item, dict) and item.get("kind") and item.get("apiVersion"):
+            yield item
 
 
 def _bootstrap_token(token: str) -> Object:

@@ -49,8 +49,8 @@ class Memories:
     def keep(self, pod: Object, memory: Memory) -> None:
         """Remember."""
         metadata = metadata_of(pod)
-        place = _place(metadata.get("namespace", ""), metadata["name"])
-        self._notes[place] = json.dumps(asdict(memory), separators=(",", ":"))
+        key = _place(metadata.get("namespace", ""), metadata["name"])
+        self._notes[key] = json.dumps(asdict(memory), separators=(",", ":"))
 
     def forget(self, key: str) -> None:
         """A pod is gone: `namespace/name`."""

@@ -17,18 +17,18 @@ HASH = "kubernetes.io/config.hash"
 
 def bring(objects: Objects, client: Client, host: Host, node: Object, now: float) -> None:
     """Have one for every static pod that runs, and none for those that do not."""
-    wanted = {}
+    desired = {}
     for pod in host.static_pods():
-        made = mirror(pod, host, node, now)
-        wanted[f"{made['metadata']['namespace']}/{made['metadata']['name']}"] = made
-    for key, made in wanted.items():
+        result = mirror(pod, host, node, now)
+        desired[f"{result['metadata']['namespace']}/{result['metadata']['name']}"] = result
+    for key, result in desired.items():
         pods = objects.get("pods", key)
-        if pods is not None and _hash(pods) == _hash(made):
+        if pods is not None and _hash(pods) == _hash(result):
             continue
         if pods is not None:
             client.delete(pods, grace=0)
         try:
-            client.create("v1", "Pod", made)
+            client.create("v1", "Pod", result)
         except Refused:
             continue
         fresh = objects.get("pods", key)

@@ -42,7 +42,7 @@ def new_node(host: Host, now: float) -> Object:
 
 def node_status(
     before: Object,
-    told: Description,
+    description: Description,
     now: float,
     *,
     complaint: str = NETWORK_NOT_READY,
@@ -51,15 +51,15 @@ def node_status(
     """What a kubelet says of its machine now."""
     status = copied(part_of(before, "status"))
     more = {_GPU: str(gpus)} if gpus or _GPU in part_of(status, "capacity") else {}
-    status["capacity"] = _written({**told.capacity, **more})
-    status["allocatable"] = _written({**told.allocatable, **more})
+    status["capacity"] = _written({**description.capacity, **more})
+    status["allocatable"] = _written({**description.allocatable, **more})
     status["conditions"] = _conditions(before, now, complaint)
-    if not told.waits_for_cloud or not status.get("addresses"):
+    if not description.waits_for_cloud or not status.get("addresses"):
         status["addresses"] = [
-            {"type": kind, "address": address} for kind, address in told.addresses
+            {"type": kind, "address": address} for kind, address in description.addresses
         ]
     status["daemonEndpoints"] = {"kubeletEndpoint": {"Port": 10250}}
-    status["nodeInfo"] = dict(told.info)
+    status["nodeInfo"] = dict(description.info)
     return status
 
 
@@ -73,7 +73,7 @@ def _conditions(before: Object, now: float, complaint: str) -> list[Object]:
     why = ("KubeletNotReady", complaint) if complaint else _READY
     told = [(name, False, reason, text) for name, reason, text in _HEALTHY]
     told.append(("Ready", not complaint, *why))
-    conditions = [_condition(known.get(one[0]), one, now) for one in told]
+    conditions = [_condition(known.get(item[0]), item, now) for item in told]
     names = {condition["type"] for condition in conditions}
     return [*(one for name, one in known.items() if name not in names), *conditions]
 

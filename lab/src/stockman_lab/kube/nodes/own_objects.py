@@ -34,31 +34,31 @@ class ServerPlace:
 def keep_own_objects(api: Api, servers: Sequence[ServerPlace], now: float) -> None:
     """See to it that a cluster tells where its API servers are; nothing is written twice."""
     client = Client(api, _AGENT, _USER)
-    for one in (_endpoints(servers), _slice(servers), *_leases(servers, now)):
+    for endpoint in (_endpoints(servers), _slice(servers), *_leases(servers, now)):
         try:
-            _keep(api, client, one)
+            _keep(api, client, endpoint)
         except Refused:
             continue  # as well as can be: it is tried at the next look
 
 
-def _keep(api: Api, client: Client, wanted: Object) -> None:
-    metadata = metadata_of(wanted)
+def _keep(api: Api, client: Client, desired: Object) -> None:
+    metadata = metadata_of(desired)
     plural = {"Endpoints": "endpoints", "EndpointSlice": "endpointslices"}
-    kind = str(wanted["kind"])
-    found = api.around.found(
+    kind = str(desired["kind"])
+    result = api.around.found(
         plural.get(kind, "leases"), str(metadata["namespace"]), str(metadata["name"])
     )
-    content = {name: one for name, one in wanted.items() if name not in {"apiVersion", "kind"}}
-    if found is None:
-        client.create(str(wanted["apiVersion"]), kind, content)
+    content = {name: one for name, one in desired.items() if name not in {"apiVersion", "kind"}}
+    if result is None:
+        client.create(str(desired["apiVersion"]), kind, content)
         return
-    changed = copied(found)
+    changed = copied(result)
     for name, one in content.items():
         if name != "metadata":
-            changed[name] = {**part_of(found, name), **one} if isinstance(one, dict) else one
-    if _holder(found) == _holder(changed) and "acquireTime" in part_of(found, "spec"):
-        changed["spec"]["acquireTime"] = found["spec"]["acquireTime"]
-    if _bare(found) != _bare(changed):
+            changed[name] = {**part_of(result, name), **one} if isinstance(one, dict) else one
+    if _holder(result) == _holder(changed) and "acquireTime" in part_of(result, "spec"):
+        changed["spec"]["acquireTime"] = result["spec"]["acquireTime"]
+    if _bare(result) != _bare(changed):
         client.update(changed)
 
 
@@ -72,7 +72,7 @@ def _bare(content: Object) -> Object:
 
 def _endpoints(servers: Sequence[ServerPlace]) -> Object:
     port = {"name": "https", "port": _port(servers), "protocol": "TCP"}
-    addresses = [{"ip": one.address} for one in _in_order(servers)]
+    addresses = [{"ip": item.address} for item in _in_order(servers)]
     labels = {"endpointslice.kubernetes.io/skip-mirror": "true"}
     return {
         "apiVersion": "v1",
@@ -93,15 +93,15 @@ def _slice(servers: Sequence[ServerPlace]) -> Object:
         },
         "addressType": "IPv4",
         "endpoints": [
-            {"addresses": [one.address], "conditions": {"ready": True}}
-            for one in _in_order(servers)
+            {"addresses": [item.address], "conditions": {"ready": True}}
+            for item in _in_order(servers)
         ],
         "ports": [{"name": "https", "port": _port(servers), "protocol": "TCP"}],
     }
 
 
 def _in_order(servers: Sequence[ServerPlace]) -> list[ServerPlace]:
-    return sorted(servers, key=lambda one: one.address)
+    return sorted(servers, key=lambda server: server.address)
 
 
 def _port(servers: Sequence[ServerPlace]) -> int:
@@ -110,7 +110,7 @@ def _port(servers: Sequence[ServerPlace]) -> int:
 
 def _leases(servers: Sequence[ServerPlace], now: float) -> list[Object]:
     moment = micro_time(now - now % _RENEWED_EVERY)
-    objects = [_server_lease(one, moment) for one in _in_order(servers)]
+    objects = [_server_lease(item, moment) for item in _in_order(servers)]
     if servers:
         leader = _in_order(servers)[0].hostname
         objects += [_leader_lease(name, leader, moment) for name in _LEADERS]
@@ -124,8 +124,8 @@ def identity(hostname: str) -> str:
 
 
 def _unique(text: str) -> str:
-    found = hashlib.sha256(text.encode()).hexdigest()
-    return "-".join((found[:8], found[8:12], found[12:16], found[16:20], found[20:32]))
+    result = hashlib.sha256(text.encode()).hexdigest()
+    return "-".join((result[:8], result[8:12], result[12:16], result[16:20], result[20:32]))
 
 
 def _server_lease(server: ServerPlace, moment: str) -> Object:

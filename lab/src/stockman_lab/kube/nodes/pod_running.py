@@ -96,7 +96,7 @@ class Runner:
             if is_waiting(self.around.objects, pod):
                 return
             if why := missing_mount(self.around.objects, pod):
-                self._unmounted(key, pod, memory, why)
+                self._retry_mount(key, pod, memory, why)
                 return
             self._pull(key, pod, host, memory)
         elif memory.stage == "starting":
@@ -124,7 +124,7 @@ class Runner:
                 return
             text = "Pod sandbox changed, it will be killed and re-created."
             self._events(pod).normal(pod, "SandboxChanged", text)
-            memory.last = self._ended(pod, memory, 255, "Unknown")
+            memory.last = self._container_end(pod, memory, 255, "Unknown")
             memory.restarts += 1
         memory.boot, memory.stage, memory.running_since = host.boot, "creating", None
         memory.address, memory.waiting, memory.waiting_message = "", "ContainerCreating", ""
@@ -144,7 +144,7 @@ class Runner:
                     raise PullFailed(fault.message or f'failed to pull image "{image}"')
                 took = host.pulled(image) + (fault.seconds if fault is not None else 0.0)
             except PullFailed as failed:
-                self._pull_failed(pod, memory, image, str(failed))
+                self._note_pull_failure(pod, memory, image, str(failed))
                 self._plan(key, pod, memory, _backoff(memory.tries))
                 self._write(pod, host, memory)
                 return
@@ -155,20 +155,22 @@ class Runner:
         init = len(entries_of(pod, "spec", "initContainers"))
         self._plan(key, pod, memory, seconds + _START * (1 + 2 * init))
 
-    def _unmounted(self, key: str, pod: Object, memory: Memory, why: str) -> None:
+    def _retry_mount(self, key: str, pod: Object, memory: Memory, why: str) -> None:
         """A volume is not there to be mounted: containers are not created before it is."""
         self._events(pod).warning(pod, "FailedMount", why)
         memory.tries += 1
         self._plan(key, pod, memory, min(_FIRST_MOUNT * 2.0 ** (memory.tries - 1), _MOST_MOUNT))
 
-    def _unconfigured(self, key: str, pod: Object, host: Host, memory: Memory, why: str) -> None:
+    def _retry_configuration(
+        self, key: str, pod: Object, host: Host, memory: Memory, why: str
+    ) -> None:
         """A container lacks its environment, and is not created before it is there."""
         memory.waiting, memory.waiting_message = "CreateContainerConfigError", why
         memory.stage, memory.tries = "starting", memory.tries + 1
         self._plan(key, pod, memory, _SYNC)
         self._write(pod, host, memory)
 
-    def _pull_failed(self, pod: Object, memory: Memory, image: str, why: str) -> None:
+    def _note_pull_failure(self, pod: Object, memory: Memory, image: str, why: str) -> None:
         events = self._events(pod)
         container = next(one for one in _containers(pod) if one.get("image") == image)
         about = _within(pod, container)
@@ -186,7 +188,7 @@ class Runner:
         for container in _containers(pod):
             if why := missing_variable(self.around.objects, pod, container):
                 events.warning(_within(pod, container), "Failed", f"Error: {why}")
-                self._unconfigured(key, pod, host, memory, why)
+                self._retry_configuration(key, pod, host, memory, why)
                 return
         for container in _containers(pod):
             image = container.get("image", "")
@@ -250,7 +252,7 @@ class Runner:
     def _crash(self, key: str, pod: Object, host: Host, memory: Memory, message: str) -> None:
         del message
         name = metadata_of(pod)["name"]
-        memory.last = self._ended(pod, memory, 1, "Error")
+        memory.last = self._container_end(pod, memory, 1, "Error")
         memory.tries += 1
         memory.restarts += 1
         seconds = _backoff(memory.tries)
@@ -312,7 +314,9 @@ class Runner:
             return host.address
         return free_address(self.around.objects, host.name, self.around.objects.pods_on(host.name))
 
-    def _ended(self, pod: Object, memory: Memory, code: int, reason: str) -> dict[str, object]:
+    def _container_end(
+        self, pod: Object, memory: Memory, code: int, reason: str
+    ) -> dict[str, object]:
         del pod
         return {
             "exitCode": code,
@@ -403,9 +407,10 @@ def is_waiting(objects: Objects, pod: Object) -> bool:
         return False
     node = part_of(pod, "spec").get("nodeName")
     attached = {
-        part_of(one, "spec", "source").get("persistentVolumeName")
-        for one in objects.listed("volumeattachments")
-        if part_of(one, "spec").get("nodeName") == node and part_of(one, "status").get("attached")
+        part_of(attachment, "spec", "source").get("persistentVolumeName")
+        for attachment in objects.listed("volumeattachments")
+        if part_of(attachment, "spec").get("nodeName") == node
+        and part_of(attachment, "status").get("attached")
     }
     return not volumes <= attached
 

@@ -57,10 +57,14 @@ def _lack(objects: Objects, pod: Object, source: Source, no_key: str) -> str:
     if source.optional:
         return ""
     space = metadata_of(pod).get("namespace", "")
-    found = objects.get(f"{source.kind.lower()}s", f"{space}/{source.name}")
-    if found is None:
+    content = objects.get(f"{source.kind.lower()}s", f"{space}/{source.name}")
+    if content is None:
         return f"{source.called} not found"
-    there = {*part_of(found, "data"), *part_of(found, "binaryData"), *part_of(found, "stringData")}
+    there = {
+        *part_of(content, "data"),
+        *part_of(content, "binaryData"),
+        *part_of(content, "stringData"),
+    }
     return no_key if {*source.keys} - there else ""
 
 
@@ -74,34 +78,36 @@ def _sources(volume: Object) -> Iterator[Source]:
     if "secret" in volume:
         yield _source("Secret", secret.get("secretName"), secret, _items(secret))
     if "configMap" in volume:
-        found = part_of(volume, "configMap")
-        yield _source("ConfigMap", found.get("name"), found, _items(found))
+        config_map = part_of(volume, "configMap")
+        yield _source("ConfigMap", config_map.get("name"), config_map, _items(config_map))
     for entry in entries_of(volume, "projected", "sources"):
         for key, kind in (("secret", "Secret"), ("configMap", "ConfigMap")):
             if key in entry:
-                found = part_of(entry, key)
-                yield _source(kind, found.get("name"), found, _items(found))
+                config_map = part_of(entry, key)
+                yield _source(kind, config_map.get("name"), config_map, _items(config_map))
 
 
 def _all_of(container: Object) -> Iterator[Source]:
     for entry in entries_of(container, "envFrom"):
         for key, kind in (("secretRef", "Secret"), ("configMapRef", "ConfigMap")):
             if key in entry:
-                found = part_of(entry, key)
-                yield _source(kind, found.get("name"), found)
+                result = part_of(entry, key)
+                yield _source(kind, result.get("name"), result)
 
 
 def _single(container: Object) -> Iterator[Source]:
     for entry in entries_of(container, "env"):
         for key, kind in (("secretKeyRef", "Secret"), ("configMapKeyRef", "ConfigMap")):
-            found = part_of(entry, "valueFrom", key)
-            if found:
-                yield _source(kind, found.get("name"), found, (str(found.get("key", "")),))
+            value_from = part_of(entry, "valueFrom", key)
+            if value_from:
+                yield _source(
+                    kind, value_from.get("name"), value_from, (str(value_from.get("key", "")),)
+                )
 
 
-def _source(kind: str, name: object, told: Object, keys: Iterable[str] = ()) -> Source:
-    return Source(kind, str(name or ""), tuple(keys), bool(told.get("optional")))
+def _source(kind: str, name: object, content: Object, keys: Iterable[str] = ()) -> Source:
+    return Source(kind, str(name or ""), tuple(keys), bool(content.get("optional")))
 
 
-def _items(told: Object) -> Iterator[str]:
-    return (str(entry.get("key", "")) for entry in entries_of(told, "items"))
+def _items(content: Object) -> Iterator[str]:
+    return (str(entry.get("key", "")) for entry in entries_of(content, "items"))

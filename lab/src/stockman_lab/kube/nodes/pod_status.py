@@ -61,7 +61,9 @@ def pod_status(pod: Object, standing: Standing) -> Object:
         ]
     status["containerStatuses"] = [
         _container(pod, entry, standing)
-        for entry in sorted(entries_of(spec, "containers"), key=lambda one: str(one["name"]))
+        for entry in sorted(
+            entries_of(spec, "containers"), key=lambda container: str(container["name"])
+        )
     ]
     status.pop("nominatedNodeName", None)
     return status
@@ -139,32 +141,32 @@ def _condition(pod: Object, name: str, holds: bool, why: dict[str, str], now: fl
 
 
 def _container(pod: Object, container: Object, standing: Standing) -> Object:
-    made: Object = {"name": container["name"]}
+    content: Object = {"name": container["name"]}
     runs = standing.running_since is not None
     identity = container_id(pod, container, standing)
     if standing.ended:
-        made["state"] = {"terminated": _ending(standing.ended, standing, identity)}
+        content["state"] = {"terminated": _ending(standing.ended, standing, identity)}
     elif runs:
-        made["state"] = {"running": {"startedAt": written_time(standing.running_since or 0)}}
+        content["state"] = {"running": {"startedAt": written_time(standing.running_since or 0)}}
     else:
-        made["state"] = {"waiting": _waiting(standing)}
-    made["lastState"] = {"terminated": dict(standing.last)} if standing.last else {}
-    made["ready"] = standing.is_ready and runs
-    made["restartCount"] = standing.restarts
-    made["image"] = container.get("image", "")
-    made["imageID"] = image_id(str(container.get("image", ""))) if runs or standing.ended else ""
+        content["state"] = {"waiting": _waiting(standing)}
+    content["lastState"] = {"terminated": dict(standing.last)} if standing.last else {}
+    content["ready"] = standing.is_ready and runs
+    content["restartCount"] = standing.restarts
+    content["image"] = container.get("image", "")
+    content["imageID"] = image_id(str(container.get("image", ""))) if runs or standing.ended else ""
     if runs or standing.ended:
-        made["containerID"] = identity
-    made["started"] = runs
-    asked = part_of(container, "resources")
-    if asked.get("requests") and runs:
-        made["allocatedResources"] = asked["requests"]
-    if asked and runs:
-        made["resources"] = asked
+        content["containerID"] = identity
+    content["started"] = runs
+    resources = part_of(container, "resources")
+    if resources.get("requests") and runs:
+        content["allocatedResources"] = resources["requests"]
+    if resources and runs:
+        content["resources"] = resources
     mounts = [_mount(entry) for entry in entries_of(container, "volumeMounts")]
     if mounts:
-        made["volumeMounts"] = mounts
-    return made
+        content["volumeMounts"] = mounts
+    return content
 
 
 def _waiting(standing: Standing) -> Object:

@@ -41,7 +41,10 @@ class VolumeProvisioners(Controller):
                 named_key(metadata_of(claim)["namespace"], metadata_of(claim)["name"])
                 for claim in claims
             ),
-            *(str(metadata_of(one)["name"]) for one in self.objects.listed("persistentvolumes")),
+            *(
+                str(metadata_of(volume)["name"])
+                for volume in self.objects.listed("persistentvolumes")
+            ),
         ]
 
     def sync(self, key: str) -> None:
@@ -106,8 +109,8 @@ class VolumeProvisioners(Controller):
                 if not why.is_absent:
                     raise
 
-    def _is_due(self, key: str, one: Object, seconds: tuple[float, float]) -> bool:
-        note = f"{self.name} {metadata_of(one)['uid']}"
+    def _is_due(self, key: str, content: Object, seconds: tuple[float, float]) -> bool:
+        note = f"{self.name} {metadata_of(content)['uid']}"
         return self.has_waited(key, note, seconds)
 
 
@@ -156,9 +159,9 @@ class StorageDrivers(Controller):
         if after is None or not is_running(after) or is_running(change.before or {}):
             return ()
         return [
-            str(metadata_of(one)["name"])
-            for one in self.objects.listed("volumeattachments")
-            if drives(after, part_of(one, "spec")["attacher"])
+            str(metadata_of(attachment)["name"])
+            for attachment in self.objects.listed("volumeattachments")
+            if drives(after, part_of(attachment, "spec")["attacher"])
         ]
 
     def sync(self, key: str) -> None:
@@ -176,22 +179,22 @@ class StorageDrivers(Controller):
     def _is_there(self, driver: str) -> bool:
         return any(is_running(pod) and drives(pod, driver) for pod in self.objects.listed("pods"))
 
-    def _attach(self, key: str, found: Object) -> None:
-        if self._is_due(key, found, "attach", _ATTACH):
-            held = [*_others(found), _finalizer(found)]
-            patch = self.client.patch(found, {"metadata": {"finalizers": held}})
+    def _attach(self, key: str, content: Object) -> None:
+        if self._is_due(key, content, "attach", _ATTACH):
+            held = [*_others(content), _finalizer(content)]
+            patch = self.client.patch(content, {"metadata": {"finalizers": held}})
             self.client.update_status(patch, {"attached": True})
 
-    def _detach(self, key: str, found: Object) -> None:
-        if self._is_due(key, found, "detach", _DETACH):
+    def _detach(self, key: str, content: Object) -> None:
+        if self._is_due(key, content, "detach", _DETACH):
             try:
-                self.client.patch(found, {"metadata": {"finalizers": _others(found)}})
+                self.client.patch(content, {"metadata": {"finalizers": _others(content)}})
             except Refused as why:
                 if not why.is_absent:
                     raise
 
-    def _is_due(self, key: str, one: Object, what: str, seconds: tuple[float, float]) -> bool:
-        note = f"{self.name} {what} {metadata_of(one)['uid']}"
+    def _is_due(self, key: str, content: Object, what: str, seconds: tuple[float, float]) -> bool:
+        note = f"{self.name} {what} {metadata_of(content)['uid']}"
         return self.has_waited(key, note, seconds)
 
 

@@ -72,7 +72,7 @@ class Scheduler(Controller):
         self._picture.see_pod(pod)
         if _is_waiting(pod):
             self._waiting[uid] = pod
-            return not was_waiting or _spec_changed(change)
+            return not was_waiting or _has_new_spec(change)
         self._waiting.pop(uid, None)
         ended = part_of(pod, "status").get("phase") in ("Succeeded", "Failed")
         return bool(self._waiting) and (ended or change.before is None)
@@ -143,7 +143,7 @@ class Scheduler(Controller):
 
     def _refuse(self, pod: Object, decision: Decision) -> None:
         before = entries_of(pod, "status", "conditions")
-        known = next((one for one in before if one.get("type") == "PodScheduled"), None)
+        known = next((item for item in before if item.get("type") == "PodScheduled"), None)
         if known is None or known.get("message") != decision.message:
             self._write_refusal(pod, decision, known)
             self.recorder.warning(pod, "FailedScheduling", decision.message)
@@ -183,7 +183,7 @@ def _is_waiting(pod: Object) -> bool:
     )
 
 
-def _spec_changed(change: Change) -> bool:
+def _has_new_spec(change: Change) -> bool:
     if change.before is None or change.after is None:
         return True
     same_labels = metadata_of(change.before).get("labels") == metadata_of(change.after).get(

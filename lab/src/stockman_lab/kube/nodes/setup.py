@@ -62,10 +62,10 @@ class NodeSetup(Controller):
                 change["metadata"] = {"labels": labels}
             self.client.patch(node, change)
 
-    def _word(self, host: Host, told: Description) -> CloudWord | None:
+    def _word(self, host: Host, description: Description) -> CloudWord | None:
         """What the cloud says of a machine. None: nobody does, or nobody knows it."""
         running = [one for one in self.objects.listed("pods") if is_running(one)]
-        asking = [one for one in running if PURPOSE in purposes(one)]
+        asking = [item for item in running if PURPOSE in purposes(item)]
         for pod in asking:
             namespace = str(metadata_of(pod)["namespace"])
             for name in secret_names(pod):
@@ -73,16 +73,16 @@ class NodeSetup(Controller):
                 in_proxmox = host.in_proxmox(configuration(secret)) if secret is not None else None
                 if in_proxmox is not None:
                     return in_proxmox
-        if not asking and any("cloud" in purposes(one) for one in running):
-            return CloudWord(provider_id=told.provider_id)
+        if not asking and any("cloud" in purposes(item) for item in running):
+            return CloudWord(provider_id=description.provider_id)
         return None
 
 
-def _labels(word: CloudWord) -> dict[str, str]:
+def _labels(cloud_word: CloudWord) -> dict[str, str]:
     return {
-        "node.kubernetes.io/instance-type": word.instance_type,
-        "topology.kubernetes.io/region": word.region,
-        "topology.kubernetes.io/zone": word.zone,
-        "topology.proxmox.sinextra.dev/region": word.region,
-        "topology.proxmox.sinextra.dev/zone": word.zone,
+        "node.kubernetes.io/instance-type": cloud_word.instance_type,
+        "topology.kubernetes.io/region": cloud_word.region,
+        "topology.kubernetes.io/zone": cloud_word.zone,
+        "topology.proxmox.sinextra.dev/region": cloud_word.region,
+        "topology.proxmox.sinextra.dev/zone": cloud_word.zone,
     }

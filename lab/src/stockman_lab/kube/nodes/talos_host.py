@@ -89,7 +89,7 @@ class TalosHost:
         machine = self.machine
         if machine.land.guest(machine) is None:
             return 0
-        devices = (one for one in machine.view.pci if one.vendor == _NVIDIA)
+        devices = (item for item in machine.view.pci if item.vendor == _NVIDIA)
         return sum(1 for device in devices if driver_of(machine, device))
 
     def description(self) -> Description:
@@ -213,7 +213,7 @@ class TalosHost:
 
     def _registry_is_ill(self) -> bool:
         listed = self.machine.land.around.faults.listed
-        return any(one.point is Point.REGISTRY for one in listed)
+        return any(item.point is Point.REGISTRY for item in listed)
 
     def static_pods(self) -> list[Object]:
         """The control plane's pods, once they run, and those of the configuration."""
@@ -244,12 +244,12 @@ class TalosHost:
         self.machine.land.settle(self.machine)
 
 
-def _contents(found: Contents) -> list[Object]:
-    return [dict(one) for one in found.values() if isinstance(one, Mapping)]
+def _contents(contents: Contents) -> list[Object]:
+    return [dict(item) for item in contents.values() if isinstance(item, Mapping)]
 
 
-def _values(found: Contents) -> dict[str, str]:
-    return {str(content["key"]): str(content["value"]) for content in _contents(found)}
+def _values(contents: Contents) -> dict[str, str]:
+    return {str(content["key"]): str(content["value"]) for content in _contents(contents)}
 
 
 def _digest(image: str) -> str:

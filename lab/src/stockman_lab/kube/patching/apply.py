@@ -72,31 +72,31 @@ class Writing:
 
 def track_update(live: Object | None, new: Object, writing: Writing) -> Object:
     """An object that somebody wrote, with its managers brought up to date; it is nobody else's."""
-    made = _unmanaged(new)
+    result = _without_managers(new)
     try:
-        managed = _managed_before(live, new, writing)
+        managed = _previous_managers(live, new, writing)
     except BrokenManaged:
         managed = Managed()
     if live is not None and not managed.fields and not is_reset(new):
-        return made
-    old = nothing(writing) if live is None else _unmanaged(live)
+        return result
+    old = nothing(writing) if live is None else _without_managers(live)
     manager = updater(writing.manager, writing.version, writing.subresource)
     try:
-        difference = compared(old, made, writing.shape).without(writing.untouched)
+        difference = compared(old, result, writing.shape).without(writing.untouched)
     except Unlike:
-        return made
+        return result
     _let_go(managed, difference, None, force=True)
-    gained = _only_managed(difference.modified.union(difference.added))
+    gained = _manageable(difference.modified.union(difference.added))
     if gained:
         before = managed.fields.get(manager) or FieldSet()
         managed.put(manager, before.union(gained), writing.version)
         managed.times[manager] = writing.now
 
-    write_managed(made, managed)
-    return made
+    write_managed(result, managed)
+    return result
 
 
-def _managed_before(live: Object | None, new: Object, writing: Writing) -> Managed:
+def _previous_managers(live: Object | None, new: Object, writing: Writing) -> Managed:
     if writing.subresource:
         return read_managed(live or {})
     if is_reset(new):
@@ -117,11 +117,11 @@ def nothing(writing: Writing) -> Object:
 
 @cache
 def _nothing(shape: Shape) -> Object:
-    found = rewritten(shape, {})
-    return found if isinstance(found, dict) else {}
+    content = rewritten(shape, {})
+    return content if isinstance(content, dict) else {}
 
 
-def _unmanaged(content: Object) -> Object:
+def _without_managers(content: Object) -> Object:
     metadata = {name: one for name, one in metadata_of(content).items() if name != "managedFields"}
     return {**content, "metadata": metadata}
 
@@ -151,42 +151,42 @@ def _let_go(managed: Managed, difference: Comparison, own: Manager | None, *, fo
         managed.put(manager, left, managed.versions[manager])
 
 
-def apply(live: Object | None, wanted: Object, writing: Writing, *, force: bool) -> Object:
+def apply(live: Object | None, content: Object, writing: Writing, *, force: bool) -> Object:
     """What an object becomes when somebody applies fields; raises `Failure` on conflicts."""
-    if metadata_of(wanted).get("managedFields") is not None:
+    if metadata_of(content).get("managedFields") is not None:
         raise Failure(400, "BadRequest", "metadata.managedFields must be nil")
     try:
-        made = _applied(live, wanted, writing, force=force)
+        result = _apply_fields(live, content, writing, force=force)
     except Conflicting as conflicting:
-        left = _not_allowed(live, conflicting.fields, writing)
+        left = _real_conflicts(live, conflicting.fields, writing)
         if left:
             raise _conflict(left) from None
-        made = _applied(live, wanted, writing, force=True)
-    if writing.manager == _KUBECTL and part_of(made, "metadata", "annotations").get(LAST_APPLIED):
-        made["metadata"]["annotations"][LAST_APPLIED] = _last_applied(wanted)
-    return made
+        result = _apply_fields(live, content, writing, force=True)
+    if writing.manager == _KUBECTL and part_of(result, "metadata", "annotations").get(LAST_APPLIED):
+        result["metadata"]["annotations"][LAST_APPLIED] = _kubectl_annotation(content)
+    return result
 
 
-def _applied(live: Object | None, wanted: Object, writing: Writing, *, force: bool) -> Object:
+def _apply_fields(live: Object | None, content: Object, writing: Writing, *, force: bool) -> Object:
     managed = read_managed(live or {})
-    old = nothing(writing) if live is None else _unmanaged(live)
+    old = nothing(writing) if live is None else _without_managers(live)
     if live is not None and not managed.fields:
         first = updater(_BEFORE_FIRST, writing.version)
         without = compared(nothing(writing), old, writing.shape).without(writing.untouched)
-        field_set = _only_managed(without.modified.union(without.added))
+        field_set = _manageable(without.modified.union(without.added))
         managed.put(first, field_set, writing.version)
         managed.times[first] = writing.now
     own = applier(writing.manager, writing.subresource)
     last = managed.fields.get(own)
-    new = merged(old, wanted, writing.shape)
-    fields = fields_of(wanted, writing.shape).without(writing.untouched)
+    new = merged(old, content, writing.shape)
+    fields = fields_of(content, writing.shape).without(writing.untouched)
     managed.fields[own] = fields
     managed.versions[own] = writing.version
     if last:
-        new = _pruned(new, managed, last, writing.shape)
+        new = _prune(new, managed, last, writing.shape)
     difference = compared(old, new, writing.shape).without(writing.untouched)
     _let_go(managed, difference, own, force=force)
-    managed.put(own, _only_managed(fields), writing.version)
+    managed.put(own, _manageable(fields), writing.version)
     if new != old or live is None:
         managed.times[own] = writing.now
     tree: Object = _without_nulls(new)
@@ -198,14 +198,14 @@ def _without_nulls(value: Tree) -> Tree:
     """Another value with the same content, less what pruning left empty."""
     if isinstance(value, dict):
         return {name: _without_nulls(one) for name, one in value.items() if one is not None}
-    return [_without_nulls(one) for one in value] if isinstance(value, list) else value
+    return [_without_nulls(item) for item in value] if isinstance(value, list) else value
 
 
-def _only_managed(fields: FieldSet) -> FieldSet:
+def _manageable(fields: FieldSet) -> FieldSet:
     return fields.without(_NEVER_MANAGED).but("f:metadata")
 
 
-def _pruned(new: Object, managed: Managed, last: FieldSet, shape: Shape) -> Object:
+def _prune(new: Object, managed: Managed, last: FieldSet, shape: Shape) -> Object:
     """An object without fields that were applied before, but are no longer, by anybody."""
     everything = with_named_members(fields_of(new, shape), shape)
     pruned = reduced(new, with_named_members(last, shape), shape) or {}
@@ -221,7 +221,7 @@ def _pruned(new: Object, managed: Managed, last: FieldSet, shape: Shape) -> Obje
     return tree
 
 
-def _not_allowed(
+def _real_conflicts(
     live: Object | None, conflicts: dict[Manager, FieldSet], writing: Writing
 ) -> dict[Manager, FieldSet]:
     """Conflicts that stay where kubectl goes over from its own way of applying."""
@@ -238,8 +238,8 @@ def _not_allowed(
     return {manager: fields for manager, fields in differences.items() if fields}
 
 
-def _last_applied(wanted: Object) -> str:
-    content = copied(wanted)
+def _kubectl_annotation(desired: Object) -> str:
+    content = copied(desired)
     part_of(content, "metadata", "annotations").pop(LAST_APPLIED, None)
     text = json.dumps(content, separators=(",", ":"), sort_keys=True, ensure_ascii=False)
     return f"{text}\n"

@@ -49,31 +49,31 @@ class FieldSet:
         """What is behind an element."""
         return self.children.get(element) or _NOTHING
 
-    def union(self, other: FieldSet) -> FieldSet:
+    def union(self, field_set: FieldSet) -> FieldSet:
         """What is in one of both."""
         gained: dict[str, FieldSet] = {}
-        for name, theirs in other.children.items():
+        for name, theirs in field_set.children.items():
             own = self.children.get(name)
             joined = theirs if own is None else own.union(theirs)
             if joined is not own:
                 gained[name] = joined
-        if not gained and other.members <= self.members:
+        if not gained and field_set.members <= self.members:
             return self
-        return _made(self.members | other.members, {**self.children, **gained})
+        return _made(self.members | field_set.members, {**self.children, **gained})
 
-    def difference(self, other: FieldSet) -> FieldSet:
+    def difference(self, field_set: FieldSet) -> FieldSet:
         """What the other does not have."""
         left: dict[str, FieldSet] = {}
-        for name, theirs in other.children.items():
+        for name, theirs in field_set.children.items():
             own = self.children.get(name)
             less = None if own is None else own.difference(theirs)
             if less is not None and less is not own:
                 left[name] = less
-        if not left and self.members.isdisjoint(other.members):
+        if not left and self.members.isdisjoint(field_set.members):
             return self
         both = {**self.children, **left}
         children = {name: child for name, child in both.items() if child}
-        return _made(self.members - other.members, children)
+        return _made(self.members - field_set.members, children)
 
     def intersection(self, other: FieldSet) -> FieldSet:
         """What is in both."""
@@ -98,11 +98,11 @@ class FieldSet:
         own = self.children.get(first)
         if not rest:
             is_same = own is None and first not in self.members
-            return self if is_same else self.but(first)._replaced(first, None)
+            return self if is_same else self.but(first)._replace(first, None)
         left = None if own is None else own._less(rest)
-        return self if left is own else self._replaced(first, left)
+        return self if left is own else self._replace(first, left)
 
-    def _replaced(self, name: str, child: FieldSet | None) -> FieldSet:
+    def _replace(self, name: str, child: FieldSet | None) -> FieldSet:
         kept = {element: one for element, one in self.children.items() if element != name}
         return _made(self.members, {**kept, name: child} if child else kept)
 
@@ -155,12 +155,12 @@ def _order(element: str) -> tuple[int, list[tuple[str, int, float, str]]]:
     return rank, [("", *_comparable(json.loads(text) if rank > 1 else text))]
 
 
-def _comparable(found: Tree) -> tuple[int, float, str]:
-    if isinstance(found, bool):
-        return 2, float(found), ""
-    if isinstance(found, int | float):
-        return 0, float(found), ""
-    return 1, 0.0, found if isinstance(found, str) else json.dumps(found, sort_keys=True)
+def _comparable(result: Tree) -> tuple[int, float, str]:
+    if isinstance(result, bool):
+        return 2, float(result), ""
+    if isinstance(result, int | float):
+        return 0, float(result), ""
+    return 1, 0.0, result if isinstance(result, str) else json.dumps(result, sort_keys=True)
 
 
 _KNOWN: dict[int, tuple[Object, FieldSet]] = {}
@@ -184,8 +184,8 @@ def read_field_set(content: Object) -> FieldSet:
 def _known(content: Object, fields: FieldSet) -> tuple[Object, FieldSet]:
     if len(_KNOWN) >= _MOST_KNOWN:
         _KNOWN.clear()
-    found = _KNOWN[id(content)] = content, fields
-    return found
+    result = _KNOWN[id(content)] = content, fields
+    return result
 
 
 def _read(content: Object) -> FieldSet:

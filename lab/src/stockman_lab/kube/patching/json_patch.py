@@ -33,20 +33,20 @@ def _place(content: Tree, path: Tree) -> tuple[Tree, str]:
         raise Unpatched(f"no such path: {path}")
     got = content
     for part in parts[1:-1]:
-        got = _got(got, _unescaped(part))
+        got = _got(got, _unescape(part))
         if not isinstance(got, dict | list):
             raise Unpatched(f"no such path: {path}")
-    return got, _unescaped(parts[-1])
+    return got, _unescape(parts[-1])
 
 
-def _unescaped(part: str) -> str:
+def _unescape(part: str) -> str:
     return part.replace("~1", "/").replace("~0", "~")
 
 
-def _got(found: Tree, name: str) -> Tree:
-    if isinstance(found, dict):
-        return found.get(name)
-    return found[_index(name, len(found))]
+def _got(result: Tree, name: str) -> Tree:
+    if isinstance(result, dict):
+        return result.get(name)
+    return result[_index(name, len(result))]
 
 
 def _index(name: str, size: int) -> int:
@@ -78,12 +78,12 @@ def _remove(content: Object, operation: Object) -> None:
 
 
 def _take(content: Object, path: Tree) -> Tree:
-    found, name = _place(content, path)
-    if isinstance(found, list):
-        return found.pop(_index(name, len(found)))
-    if name not in found:
+    result, name = _place(content, path)
+    if isinstance(result, list):
+        return result.pop(_index(name, len(result)))
+    if name not in result:
         raise Unpatched(f"no such key: {name}")
-    return found.pop(name)
+    return result.pop(name)
 
 
 def _replace(content: Object, operation: Object) -> None:
@@ -99,13 +99,13 @@ def _move(content: Object, operation: Object) -> None:
 
 
 def _copy(content: Object, operation: Object) -> None:
-    found, name = _place(content, operation.get("from"))
-    _put(content, operation.get("path"), copy.deepcopy(_got(found, name)))
+    result, name = _place(content, operation.get("from"))
+    _put(content, operation.get("path"), copy.deepcopy(_got(result, name)))
 
 
 def _test(content: Object, operation: Object) -> None:
-    found, name = _place(content, operation.get("path"))
-    if _got(found, name) != operation.get("value"):
+    result, name = _place(content, operation.get("path"))
+    if _got(result, name) != operation.get("value"):
         raise Unpatched(f"testing path {operation.get('path')} failed")
 
 
@@ -140,5 +140,5 @@ def without_nulls(value: Tree) -> Tree:
     if isinstance(value, dict):
         return {name: without_nulls(one) for name, one in value.items() if one is not None}
     if isinstance(value, list):
-        return [without_nulls(one) for one in value if one is not None]
+        return [without_nulls(item) for item in value if item is not None]
     return value

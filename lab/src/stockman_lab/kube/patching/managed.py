@@ -62,7 +62,7 @@ def read_managed(content: Object) -> Managed:
     """Managers of an object."""
     managed = Managed()
     entries = metadata_of(content).get("managedFields") or []
-    for place, entry in enumerate(entries):
+    for key, entry in enumerate(entries):
         operation = entry.get("operation")
         if operation not in (APPLY, UPDATE):
             raise BrokenManaged("operation must be `Apply` or `Update`")
@@ -72,7 +72,7 @@ def read_managed(content: Object) -> Managed:
         kind = entry.get("fieldsType", "")
         if kind != "FieldsV1":
             why = f'invalid fieldsType "{kind}"' if kind else "missing fieldsType"
-            raise BrokenManaged(f"{why} in managed fields entry {place}")
+            raise BrokenManaged(f"{why} in managed fields entry {key}")
         manager = Manager(
             entry.get("manager", ""),
             operation,

@@ -10,14 +10,14 @@ _ABSENT = object()
 
 def merged(live: Tree, applied: Tree, shape: Shape | None) -> Tree:
     """A live value with an applied one put over it."""
-    found = _merged(live, applied, shape)
-    return None if found is _ABSENT else found
+    result = _merge(live, applied, shape)
+    return None if result is _ABSENT else result
 
 
-def _merged(live: object, applied: object, shape: Shape | None) -> object:
+def _merge(live: object, applied: object, shape: Shape | None) -> object:
     newest = live if applied is _ABSENT else applied
     form = form_of(shape, newest)
-    empty = not any(one for one in (live, applied) if one is not _ABSENT)
+    empty = not any(item for item in (live, applied) if item is not _ABSENT)
     if is_leaf(shape, form) or empty:
         return newest
     if applied is None:
@@ -27,25 +27,25 @@ def _merged(live: object, applied: object, shape: Shape | None) -> object:
             return newest
         left = live if isinstance(live, list) else []
         right = applied if isinstance(applied, list) else []
-        return _merged_lists(left, right, shape) or _ABSENT
+        return _merge_lists(left, right, shape) or _ABSENT
     if not isinstance(newest, dict):
         return newest
     left_object = live if isinstance(live, dict) else {}
     right_object = applied if isinstance(applied, dict) else {}
-    return _merged_objects(left_object, right_object, shape) or _ABSENT
+    return _merge_objects(left_object, right_object, shape) or _ABSENT
 
 
-def _merged_objects(live: Object, applied: Object, shape: Shape | None) -> Object:
+def _merge_objects(live: Object, applied: Object, shape: Shape | None) -> Object:
     founds: Object = {}
     for name in {**live, **applied}:
         inner = member_of(shape, name)
-        found = _merged(live.get(name, _ABSENT), applied.get(name, _ABSENT), inner)
-        if found is not _ABSENT:
-            founds[name] = found
+        result = _merge(live.get(name, _ABSENT), applied.get(name, _ABSENT), inner)
+        if result is not _ABSENT:
+            founds[name] = result
     return founds
 
 
-def _merged_lists(live: list[Tree], applied: list[Tree], shape: Shape) -> list[Tree]:
+def _merge_lists(live: list[Tree], applied: list[Tree], shape: Shape) -> list[Tree]:
     """Items in the order of what is applied; what only the live list has stays near its place."""
     left = [item_element(shape, item) for item in live]
     right = [item_element(shape, item) for item in applied]
@@ -58,7 +58,7 @@ def _merged_lists(live: list[Tree], applied: list[Tree], shape: Shape) -> list[T
     done: set[str] = set()
 
     def put(name: str) -> None:
-        found = _merged(lives.get(name, _ABSENT), applies.get(name, _ABSENT), shape.element)
+        found = _merge(lives.get(name, _ABSENT), applies.get(name, _ABSENT), shape.element)
         if found is not _ABSENT:
             trees.append(found)
 
@@ -78,9 +78,9 @@ def _merged_lists(live: list[Tree], applied: list[Tree], shape: Shape) -> list[T
         if at < len(left):
             name = left[at]
             if name not in applies:
-                found = _merged(live[at], _ABSENT, shape.element)
-                if found is not _ABSENT:
-                    trees.append(found)
+                result = _merge(live[at], _ABSENT, shape.element)
+                if result is not _ABSENT:
+                    trees.append(result)
                 at += 1
                 continue
             if name in done:

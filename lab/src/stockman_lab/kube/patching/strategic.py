@@ -22,9 +22,9 @@ def strategically_patched(content: Object, patch: Object, shape: Shape) -> Objec
 
 def _objects(original: Object, patch: Object, shape: Shape | None) -> Object:
     if _DIRECTIVE in patch:
-        return _directed(patch)
+        return _follow_directive(patch)
     _retain(original, patch)
-    _merge_ordered(original, patch, shape)
+    _merge_in_order(original, patch, shape)
     for name, value in patch.items():
         is_deletion = name.startswith(_DELETE_FROM)
         name = name.removeprefix(_DELETE_FROM)
@@ -40,7 +40,7 @@ def _objects(original: Object, patch: Object, shape: Shape | None) -> Object:
         elif isinstance(before, list):
             inner = member_of(shape, name)
             if is_deletion:
-                original[name] = [one for one in before if one not in value]
+                original[name] = [item for item in before if item not in value]
             else:
                 original[name] = _lists(before, value, inner)
         else:
@@ -48,7 +48,7 @@ def _objects(original: Object, patch: Object, shape: Shape | None) -> Object:
     return original
 
 
-def _directed(patch: Object) -> Object:
+def _follow_directive(patch: Object) -> Object:
     match patch.pop(_DIRECTIVE):
         case "replace":
             return patch
@@ -59,9 +59,9 @@ def _directed(patch: Object) -> Object:
 
 
 def _take_over(original: Object, name: str, value: Tree) -> None:
-    keep, found = _without_directives(_without_nulls(value))
+    keep, result = _without_directives(_without_nulls(value))
     if keep:
-        original[name] = found
+        original[name] = result
     else:
         original.pop(name, None)
 
@@ -70,7 +70,7 @@ def _without_nulls(value: Tree) -> Tree:
     if isinstance(value, dict):
         return {name: _without_nulls(one) for name, one in value.items() if one is not None}
     if isinstance(value, list):
-        return [_without_nulls(one) for one in value]
+        return [_without_nulls(item) for item in value]
     return value
 
 
@@ -100,7 +100,7 @@ def _retain(original: Object, patch: Object) -> None:
         del original[name]
 
 
-def _merge_ordered(original: Object, patch: Object, shape: Shape | None) -> None:
+def _merge_in_order(original: Object, patch: Object, shape: Shape | None) -> None:
     """Merge lists whose order the patch tells."""
     for directive in [name for name in patch if name.startswith(_ORDER)]:
         order = patch.pop(directive)
@@ -122,19 +122,19 @@ def _merge_ordered(original: Object, patch: Object, shape: Shape | None) -> None
         else:
             merged = _lists(list(before), value, inner)
         key = inner.merge_key if inner is not None else ""
-        original[name] = _ordered(merged, order, before or [], key)
+        original[name] = _in_order(merged, order, before or [], key)
         patch.pop(name, None)
 
 
 def _check_order(value: list[Tree], order: list[Tree], shape: Shape | None) -> None:
     """Refuse a list whose items are in another order than the patch tells."""
     key = shape.merge_key if shape is not None else ""
-    told = [one.get(key) if key and isinstance(one, dict) else one for one in order]
+    told = [item.get(key) if key and isinstance(item, dict) else item for item in order]
     places = [
-        told.index(found)
-        for one in value
-        if not (isinstance(one, dict) and _DIRECTIVE in one)
-        and (found := one.get(key) if key and isinstance(one, dict) else one) in told
+        told.index(content)
+        for item in value
+        if not (isinstance(item, dict) and _DIRECTIVE in item)
+        and (content := item.get(key) if key and isinstance(item, dict) else item) in told
     ]
     if places != sorted(places):
         raise BadPatch("The order in patch list doesn't match $setElementOrder list")
@@ -149,7 +149,7 @@ def _lists(original: list[Tree], patch: list[Tree], shape: Shape | None) -> list
         raise BadPatch("list element types are not identical")
     if not any(isinstance(one, dict) for one in (*original, *patch)):
         merged = list(dict.fromkeys([*original, *patch]))
-        return _ordered(merged, patch, original, "")
+        return _in_order(merged, patch, original, "")
     key = shape.merge_key
     left, right = _special(original, patch, key)
     before = list(left)
@@ -165,7 +165,7 @@ def _lists(original: list[Tree], patch: list[Tree], shape: Shape | None) -> list
                 _objects(left[position], item, shape.element),
                 *left[position + 1 :],
             ]
-    return _ordered(left, right, before, key)
+    return _in_order(left, right, before, key)
 
 
 def _special(original: list[Tree], patch: list[Tree], key: str) -> tuple[list[Tree], list[Tree]]:
@@ -205,7 +205,7 @@ def _position(items: list[Tree], key: str, value: Tree) -> int | None:
     )
 
 
-def _ordered(merged: list[Tree], order: list[Tree], before: list[Tree], key: str) -> list[Tree]:
+def _in_order(merged: list[Tree], order: list[Tree], before: list[Tree], key: str) -> list[Tree]:
     """Items that the patch tells in its order, the others where they were between them."""
 
     def place(items: list[Tree], one: Tree) -> int:
@@ -216,9 +216,11 @@ def _ordered(merged: list[Tree], order: list[Tree], before: list[Tree], key: str
         position = _position(items, key, one[key])
         return -1 if position is None else position
 
-    told = sorted((one for one in merged if place(order, one) >= 0), key=lambda o: place(order, o))
+    told = sorted(
+        (item for item in merged if place(order, item) >= 0), key=lambda o: place(order, o)
+    )
     others = sorted(
-        (one for one in merged if place(order, one) < 0), key=lambda one: place(before, one)
+        (item for item in merged if place(order, item) < 0), key=lambda item: place(before, item)
     )
     trees: list[Tree] = []
     while told and others:

@@ -28,23 +28,23 @@ def fields_of(value: Tree, shape: Shape | None) -> FieldSet:
     return field_set
 
 
-def _collect(value: Tree, shape: Shape | None, path: Path, made: FieldSet) -> None:
+def _collect(value: Tree, shape: Shape | None, path: Path, field_set: FieldSet) -> None:
     form = form_of(shape, value)
     if is_leaf(shape, form):
-        made.add(path)
+        field_set.add(path)
     elif form == "list" and isinstance(value, list) and shape is not None:
         items = [(item_element(shape, item), item) for item in value]
         names = [name for name, _ in items]
         for name, item in items:
             if names.count(name) == 1:
-                _collect(item, shape.element, (*path, name), made)
-            made.add((*path, name))
+                _collect(item, shape.element, (*path, name), field_set)
+            field_set.add((*path, name))
     elif form == "object" and isinstance(value, dict):
         for name, one in value.items():
             inner = (*path, field_element(name))
-            _collect(one, member_of(shape, name), inner, made)
+            _collect(one, member_of(shape, name), inner, field_set)
             if one is None or one == {} or not declares(shape, name):
-                made.add(inner)
+                field_set.add(inner)
 
 
 @dataclass(slots=True)
@@ -74,28 +74,30 @@ def compared(old: Tree, new: Tree, shape: Shape | None) -> Comparison:
     return comparison
 
 
-def _compare(old: object, new: object, shape: Shape | None, path: Path, made: Comparison) -> None:
+def _compare(
+    old: object, new: object, shape: Shape | None, path: Path, comparison: Comparison
+) -> None:
     if old == new and shape is not None and not shape.is_custom and _same(old, new):
         return  # of built-in types, what is equal has nothing in it that differs
-    present = [one for one in (old, new) if one is not _ABSENT]
-    forms = {form_of(shape, one) for one in present}
+    present = [item for item in (old, new) if item is not _ABSENT]
+    forms = {form_of(shape, item) for item in present}
     leaf = False
     for form in sorted(forms):
         empty = not any(present) and form != "scalar"
         if is_leaf(shape, form) or empty:
             leaf = True
             if old is not _ABSENT and new is not _ABSENT and not _same(old, new):
-                made.modified.add(path)
+                comparison.modified.add(path)
         elif form == "list" and shape is not None:
-            _compare_lists(_list(old), _list(new), shape, path, made)
+            _compare_lists(_list(old), _list(new), shape, path, comparison)
         else:
-            _compare_objects(_object(old), _object(new), shape, path, made)
+            _compare_objects(_object(old), _object(new), shape, path, comparison)
     if old is _ABSENT:
-        made.added.add(path)
+        comparison.added.add(path)
     elif new is _ABSENT:
-        made.removed.add(path)
+        comparison.removed.add(path)
     elif not leaf and len(forms) > 1:
-        made.modified.add(path)
+        comparison.modified.add(path)
 
 
 def _list(value: object) -> list[Tree]:
@@ -113,16 +115,16 @@ def _same(one: object, other: object) -> bool:
 
 
 def _compare_objects(
-    old: Object, new: Object, shape: Shape | None, path: Path, made: Comparison
+    old: Object, new: Object, shape: Shape | None, path: Path, comparison: Comparison
 ) -> None:
     for name in {**old, **new}:
         inner = (*path, field_element(name))
         left, right = old.get(name, _ABSENT), new.get(name, _ABSENT)
-        _compare(left, right, member_of(shape, name), inner, made)
+        _compare(left, right, member_of(shape, name), inner, comparison)
 
 
 def _compare_lists(
-    old: list[Tree], new: list[Tree], shape: Shape, path: Path, made: Comparison
+    old: list[Tree], new: list[Tree], shape: Shape, path: Path, comparison: Comparison
 ) -> None:
     left, right = _by_element(old, shape), _by_element(new, shape)
     for name in {**left, **right}:
@@ -131,18 +133,18 @@ def _compare_lists(
         if len(before) <= 1 and len(after) <= 1:
             absent = before[0] if before else _ABSENT
             other = after[0] if after else _ABSENT
-            _compare(absent, other, shape.element, inner, made)
+            _compare(absent, other, shape.element, inner, comparison)
         elif len(before) > 1 and len(after) > 1:
             if before != after:
-                made.modified.add(inner)
+                comparison.modified.add(inner)
         elif len(before) > 1:
             if after:
-                _compare(_ABSENT, after[0], shape.element, inner, made)
-            made.removed.add(inner)
+                _compare(_ABSENT, after[0], shape.element, inner, comparison)
+            comparison.removed.add(inner)
         else:
             if before:
-                _compare(before[0], _ABSENT, shape.element, inner, made)
-            made.added.add(inner)
+                _compare(before[0], _ABSENT, shape.element, inner, comparison)
+            comparison.added.add(inner)
 
 
 def _by_element(items: list[Tree], shape: Shape) -> dict[str, list[Tree]]:
@@ -158,13 +160,13 @@ def reduced(value: Tree, gone: FieldSet, shape: Shape | None) -> Tree:
     if form == "list" and isinstance(value, list) and value:
         if shape is None or is_leaf(shape, form):
             return None if is_leaf(shape, form) and shape is not None else value
-        return _reduced_list(value, gone, shape)
+        return _reduce_list(value, gone, shape)
     if form == "object" and isinstance(value, dict) and value:
-        return None if is_leaf(shape, form) else _reduced_object(value, gone, shape)
+        return None if is_leaf(shape, form) else _reduce_object(value, gone, shape)
     return value if form == "scalar" else None
 
 
-def _reduced_list(value: list[Tree], gone: FieldSet, shape: Shape) -> Tree:
+def _reduce_list(value: list[Tree], gone: FieldSet, shape: Shape) -> Tree:
     kept: list[Tree] = []
     for item in value:
         name = item_element(shape, item)
@@ -175,7 +177,7 @@ def _reduced_list(value: list[Tree], gone: FieldSet, shape: Shape) -> Tree:
     return kept or None
 
 
-def _reduced_object(value: Object, gone: FieldSet, shape: Shape | None) -> Tree:
+def _reduce_object(value: Object, gone: FieldSet, shape: Shape | None) -> Tree:
     kept: Object = {}
     for name, one in value.items():
         element = field_element(name)

@@ -104,9 +104,9 @@ def _message(kind: str, message: bytes) -> Object:
 
 
 def _pair(spelled: str, message: bytes) -> tuple[str, Tree]:
-    found = dict(fields(message))
+    result = dict(fields(message))
     empty: int | bytes = 0 if spelled in {"int32", "int64", "bool"} else b""
-    return _bytes(found.get(1, b"")).decode(), _value(spelled, found.get(2, empty))
+    return _bytes(result.get(1, b"")).decode(), _value(spelled, result.get(2, empty))
 
 
 def _bytes(value: int | bytes) -> bytes:
@@ -131,11 +131,11 @@ def _value(spelled: str, value: int | bytes) -> Tree:
 
 
 def _time(value: int | bytes, form: str) -> str | None:
-    found = dict(fields(_bytes(value)))
-    if not found:
+    result = dict(fields(_bytes(value)))
+    if not result:
         return None
-    moment = datetime.fromtimestamp(_number(found.get(1, 0)), UTC)
-    return moment.replace(microsecond=_number(found.get(2, 0)) // 1000).strftime(form)
+    moment = datetime.fromtimestamp(_number(result.get(1, 0)), UTC)
+    return moment.replace(microsecond=_number(result.get(2, 0)) // 1000).strftime(form)
 
 
 def _seconds(value: int | bytes) -> str | None:
@@ -151,15 +151,15 @@ def _quantity(value: int | bytes) -> str:
 
 
 def _number_or_text(value: int | bytes) -> int | str:
-    found = dict(fields(_bytes(value)))
-    if found.get(1, 0) == 1:
-        return _bytes(found.get(3, b"")).decode()
-    return _number(found.get(2, 0))
+    result = dict(fields(_bytes(value)))
+    if result.get(1, 0) == 1:
+        return _bytes(result.get(3, b"")).decode()
+    return _number(result.get(2, 0))
 
 
 def _raw(value: int | bytes) -> Tree:
-    found = _bytes(dict(fields(_bytes(value))).get(1, b""))
-    return json.loads(found) if found else None
+    result = _bytes(dict(fields(_bytes(value))).get(1, b""))
+    return json.loads(result) if result else None
 
 
 _PLAIN: dict[str, Callable[[int | bytes], Tree]] = {

@@ -171,9 +171,9 @@ def _service(service: Object) -> None:
     if (service.get("spec") or {}).get("type") != "LoadBalancer":
         return
     balancer = (service.get("status") or {}).get("loadBalancer") or {}
-    for one in balancer.get("ingress") or ():
-        if one.get("ip") and one.get("ipMode") is None:
-            one["ipMode"] = "VIP"
+    for item in balancer.get("ingress") or ():
+        if item.get("ip") and item.get("ipMode") is None:
+            item["ipMode"] = "VIP"
 
 
 def _namespace(namespace: Object) -> None:
@@ -192,8 +192,8 @@ def _rolling(**values: object) -> Callable[[Object], None]:
     def rule(strategy: Object) -> None:
         if strategy["type"] == "RollingUpdate":
             rolling_update = strategy.get("rollingUpdate") or {}
-            found = {name: one for name, one in rolling_update.items() if one is not None}
-            strategy["rollingUpdate"] = {**values, **found}
+            result = {name: one for name, one in rolling_update.items() if one is not None}
+            strategy["rollingUpdate"] = {**values, **result}
 
     return rule
 

@@ -32,25 +32,27 @@ class Crd:
 
 def read_crd(crd: Mapping[str, Json]) -> Crd:
     """The kinds of those versions of a definition that are served."""
-    given = cast("Mapping[str, Any]", crd)
-    spec = given["spec"]
+    supplied = cast("Mapping[str, Any]", crd)
+    spec = supplied["spec"]
     names = spec["names"]
     served = [version for version in spec["versions"] if version.get("served")]
     stored = next((version["name"] for version in spec["versions"] if version.get("storage")), "")
     types: dict[tuple[str, str, str], Type] = {}
-    for one in served:
-        made = whole_object(one.get("schema", {}).get("openAPIV3Schema", {}), _opened(spec))
-        types[spec["group"], one["name"], names["kind"]] = made
-        types[spec["group"], one["name"], list_kind(names)] = _list_of(made)
+    for item in served:
+        result = whole_object(
+            item.get("schema", {}).get("openAPIV3Schema", {}), _keeps_unknown(spec)
+        )
+        types[spec["group"], item["name"], names["kind"]] = result
+        types[spec["group"], item["name"], list_kind(names)] = _list_of(result)
     return Crd(
-        name=given["metadata"]["name"],
+        name=supplied["metadata"]["name"],
         group=spec["group"],
-        resources=tuple(_resource(spec, one, stored) for one in served),
+        resources=tuple(_resource(spec, item, stored) for item in served),
         types=types,
     )
 
 
-def _opened(spec: Mapping[str, Any]) -> bool:
+def _keeps_unknown(spec: Mapping[str, Any]) -> bool:
     return bool(spec.get("preserveUnknownFields"))
 
 
@@ -104,16 +106,16 @@ def _list_of(element: Type) -> Type:
 
 def groups_of(crds: Iterable[Crd], others: Iterable[Group]) -> tuple[Group, ...]:
     """The groups of definitions that none of the others is, by name."""
-    taken = {one.name for one in others}
-    found: dict[str, set[str]] = {}
+    taken = {group.name for group in others}
+    result: dict[str, set[str]] = {}
     for crd in crds:
         if crd.group not in taken:
-            found.setdefault(crd.group, set()).update(
+            result.setdefault(crd.group, set()).update(
                 resource.version for resource in crd.resources
             )
     return tuple(
         Group(name, tuple(sorted(versions, key=version_order)))
-        for name, versions in sorted(found.items())
+        for name, versions in sorted(result.items())
         if versions
     )
 

@@ -44,25 +44,25 @@ class _Step(NamedTuple):
     """Whether it is written, whatever was given."""
 
 
-def rewritten(made: Type, value: Json) -> Json:
+def rewritten(shape: Type, value: Json) -> Json:
     """A value that can be read as its type, as it is written back."""
-    if made.is_custom or made.kind is Kind.ANY:
+    if shape.is_custom or shape.kind is Kind.ANY:
         return value
     if value is None:
-        return _zero(made)
-    match made.kind:
+        return _zero(shape)
+    match shape.kind:
         case Kind.OBJECT:
-            return _object(made, value) if isinstance(value, dict) else value
-        case Kind.LIST if isinstance(value, list) and made.element is not None:
-            element = made.element
-            return [rewritten(element, one) for one in value]
-        case Kind.MAP if isinstance(value, dict) and made.element is not None:
-            element = made.element
+            return _object(shape, value) if isinstance(value, dict) else value
+        case Kind.LIST if isinstance(value, list) and shape.element is not None:
+            element = shape.element
+            return [rewritten(element, item) for item in value]
+        case Kind.MAP if isinstance(value, dict) and shape.element is not None:
+            element = shape.element
             return {name: rewritten(element, value[name]) for name in sorted(value)}
         case Kind.QUANTITY if isinstance(value, str | int | float):
             return canonical(value)
         case Kind.TIME | Kind.MICRO_TIME if isinstance(value, str):
-            return _moment(made.kind, value)
+            return _moment(shape.kind, value)
         case Kind.BYTES if isinstance(value, str):
             return base64.b64encode(base64.b64decode(value)).decode()
         case _:
@@ -70,29 +70,29 @@ def rewritten(made: Type, value: Json) -> Json:
 
 
 def rewritten_object(
-    made: Type, value: dict[str, Json], live: Mapping[str, Json]
+    shape: Type, value: dict[str, Json], live: Mapping[str, Json]
 ) -> dict[str, Json]:
     """An object as it is written back; what it shares with one that is stored stays as it is."""
-    return _object(made, value, live)
+    return _object(shape, value, live)
 
 
 def _object(
-    made: Type, value: Mapping[str, Json], live: Mapping[str, Json] | None = None
+    shape: Type, value: Mapping[str, Json], live: Mapping[str, Json] | None = None
 ) -> dict[str, Json]:
-    places, steps, always = _plan(made)
-    wanted = {places[name] for name in value if name in places}
+    places, steps, always = _plan(shape)
+    desired = {places[name] for name in value if name in places}
     jsons: dict[str, Json] = {}
-    for place in sorted(wanted | always):
-        name, inner, is_pointer, is_omitted, as_given, is_collection, is_said = steps[place]
-        given = value.get(name)
-        if given is None:
+    for key in sorted(desired | always):
+        name, inner, is_pointer, is_omitted, as_given, is_collection, is_said = steps[key]
+        content = value.get(name)
+        if content is None:
             if not is_omitted:
                 jsons[name] = None if is_pointer else _zero(inner)
             continue
-        if live is not None and given is live.get(name):
-            jsons[name] = given
+        if live is not None and content is live.get(name):
+            jsons[name] = content
             continue
-        one = given if as_given else rewritten(inner, given)
+        one = content if as_given else rewritten(inner, content)
         if bool(one) if is_collection else is_said or one not in _EMPTY:
             jsons[name] = one
         elif not is_omitted:
@@ -101,10 +101,10 @@ def _object(
 
 
 @cache
-def _plan(made: Type) -> tuple[Mapping[str, int], tuple[_Step, ...], frozenset[int]]:
+def _plan(shape: Type) -> tuple[Mapping[str, int], tuple[_Step, ...], frozenset[int]]:
     """Places of the fields of a type, how they are written, and which of them always are."""
-    steps = tuple(_step(name, field) for name, field in made.fields.items())
-    places = {step.name: place for place, step in enumerate(steps)}
+    steps = tuple(_step(name, field) for name, field in shape.fields.items())
+    places = {step.name: key for key, step in enumerate(steps)}
     return places, steps, frozenset(places[step.name] for step in steps if not step.is_omitted)
 
 
@@ -121,10 +121,10 @@ def _step(name: str, field: Field) -> _Step:
     )
 
 
-def _zero(made: Type) -> Json:
-    if made.kind is Kind.OBJECT:
-        return _object(made, {})
-    return _ZEROS.get(made.kind)
+def _zero(shape: Type) -> Json:
+    if shape.kind is Kind.OBJECT:
+        return _object(shape, {})
+    return _ZEROS.get(shape.kind)
 
 
 @lru_cache(maxsize=1024)

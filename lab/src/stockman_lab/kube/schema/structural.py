@@ -44,13 +44,13 @@ def _object(schema: Schema, *, is_whole: bool, is_open: bool = False) -> Type:
     is_open = is_open or bool(schema.get("x-kubernetes-preserve-unknown-fields"))
     more = schema.get("additionalProperties")
     if more and not schema.get("properties") and not is_whole:
-        made = _made(Kind.MAP, schema)
-        made.element = ANYTHING if more is True else structural(_schema(more))
-        return made
-    made = _made(Kind.OBJECT, schema, is_open=is_open)
-    made.embedded = is_whole
-    made._made = lambda: _fields(schema, is_whole=is_whole)
-    return made
+        result = _made(Kind.MAP, schema)
+        result.element = ANYTHING if more is True else structural(_schema(more))
+        return result
+    result = _made(Kind.OBJECT, schema, is_open=is_open)
+    result.embedded = is_whole
+    result._made = lambda: _fields(schema, is_whole=is_whole)
+    return result
 
 
 def _fields(schema: Schema, *, is_whole: bool) -> dict[str, Field]:
@@ -67,11 +67,11 @@ def _fields(schema: Schema, *, is_whole: bool) -> dict[str, Field]:
 
 
 def _list(schema: Schema) -> Type:
-    made = _made(Kind.LIST, schema)
-    made.element = structural(_schema(schema.get("items")))
-    made.list_kind = ListKind(str(schema.get("x-kubernetes-list-type", "atomic")))
-    made.keys = tuple(cast("list[str]", schema.get("x-kubernetes-list-map-keys") or []))
-    return made
+    result = _made(Kind.LIST, schema)
+    result.element = structural(_schema(schema.get("items")))
+    result.list_kind = ListKind(str(schema.get("x-kubernetes-list-type", "atomic")))
+    result.keys = tuple(cast("list[str]", schema.get("x-kubernetes-list-map-keys") or []))
+    return result
 
 
 def _made(kind: Kind, schema: Schema, *, is_open: bool = False) -> Type:

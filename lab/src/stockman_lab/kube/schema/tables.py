@@ -70,11 +70,11 @@ def _field(package: str, name: str, row: str) -> Field:
     spelled, *words = row.split(" ")
     marks = dict(_mark(word) for word in words)
     pointer, omitted = "*" in marks, "o" in marks or "O" in marks
-    made = _marked(_spelled(package, spelled), marks)
-    if made.kind in _STRUCTS and not pointer:
+    result = _with_marks(_parse_type(package, spelled), marks)
+    if result.kind in _STRUCTS and not pointer:
         # Go leaves no struct away unless it is told so.
         omitted = "O" in marks
-    return Field(name, made, "r" in marks, pointer, omitted, marks.get("i", ""))
+    return Field(name, result, "r" in marks, pointer, omitted, marks.get("i", ""))
 
 
 def _mark(word: str) -> tuple[str, str]:
@@ -82,14 +82,14 @@ def _mark(word: str) -> tuple[str, str]:
     return name, value
 
 
-def _spelled(package: str, spelled: str) -> Type:
+def _parse_type(package: str, spelled: str) -> Type:
     plain = _PLAIN.get(spelled)
     if plain is not None:
         return plain
     if spelled[0] == "?":
         return _as_it_comes(spelled[1:])
     if spelled[0] in "[{":
-        element = _spelled(package, spelled[1:-1])
+        element = _parse_type(package, spelled[1:-1])
         kind, go = (Kind.LIST, "[]") if spelled[0] == "[" else (Kind.MAP, "map[string]")
         return Type(kind, element=element, go=go + element.go)
     return builtin(spelled if "." in spelled else f"{package}.{spelled}")
@@ -103,7 +103,7 @@ def _as_it_comes(name: str) -> Type:
 _CHANGING = frozenset("lmpkdeEg")
 
 
-def _marked(plain: Type, marks: Mapping[str, str]) -> Type:
+def _with_marks(plain: Type, marks: Mapping[str, str]) -> Type:
     """A type with marks of its own."""
     if not _CHANGING & marks.keys():
         return plain
@@ -112,7 +112,7 @@ def _marked(plain: Type, marks: Mapping[str, str]) -> Type:
     default: Json = json.loads(marks.get("d", "null"))
     element = plain.element
     if element is not None and "E" in marks:
-        element = _marked(element, {"e": marks["E"]})
+        element = _with_marks(element, {"e": marks["E"]})
     return Type(
         plain.kind,
         plain.format,

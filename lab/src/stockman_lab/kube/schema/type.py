@@ -123,9 +123,9 @@ class Type:
     def below(self, name: str) -> Type | None:
         """The type of what is under a name in an object or a map; None: nothing may be there."""
         fields = self._fields
-        found = (self.fields if fields is None else fields).get(name)
-        if found is not None:
-            return found.type
+        content = (self.fields if fields is None else fields).get(name)
+        if content is not None:
+            return content.type
         return self.element if self.kind is not Kind.LIST else None
 
 

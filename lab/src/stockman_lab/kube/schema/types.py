@@ -73,9 +73,9 @@ class Types:
 
     def type_of(self, group: str, version: str, kind: str) -> Type:
         """The type of the objects of a kind, or of such lists; raises `UnknownKind`."""
-        found = self._custom.get((group, version, kind))
-        if found is not None:
-            return found
+        content = self._custom.get((group, version, kind))
+        if content is not None:
+            return content
         return _builtin_type(group, version, kind)
 
 
@@ -100,24 +100,24 @@ def _package(group: str, version: str) -> str:
 
 
 @cache
-def _discovered() -> list[dict[str, Any]]:
+def _discovery() -> list[dict[str, Any]]:
     text = read_package_bytes("stockman_lab.kube.schema", "tables/resources.json")
-    found: list[dict[str, Any]] = json.loads(text)
-    return found
+    content: list[dict[str, Any]] = json.loads(text)
+    return content
 
 
 @cache
 def _builtin_groups() -> tuple[Group, ...]:
     return tuple(
-        Group(one["group"], tuple(version["version"] for version in one["versions"]))
-        for one in _discovered()
+        Group(item["group"], tuple(version["version"] for version in item["versions"]))
+        for item in _discovery()
     )
 
 
 @cache
 def _builtin_resources() -> dict[tuple[str, str, str], Resource]:
     resources = {}
-    for group in _discovered():
+    for group in _discovery():
         for version in group["versions"]:
             for row in version["resources"]:
                 resource = _resource(group["group"], version["version"], row)
@@ -147,7 +147,7 @@ def _resource(group: str, version: str, row: Mapping[str, Any]) -> Resource:
         short_names=tuple(row.get("shortNames", ())),
         categories=tuple(row.get("categories", ())),
         storage_hash=row.get("storageVersionHash", ""),
-        subresources={one.name: one for one in below},
+        subresources={item.name: item for item in below},
         list_kind=f"{row['kind']}List",
     )
 

@@ -75,8 +75,8 @@ def _against(expected: Type, value: Json, path: str) -> Iterator[Violation]:
     name, types = _type_name(value), _TYPES.get(expected.kind, ())
     if types and name not in types:
         is_either = expected.kind is Kind.INT_OR_STRING
-        wanted = ",".join(types) if is_either else types[0]
-        message = f'Invalid value: "{name}": {path} in body must be of type {wanted}: "{name}"'
+        desired = ",".join(types) if is_either else types[0]
+        message = f'Invalid value: "{name}": {path} in body must be of type {desired}: "{name}"'
         yield Violation(path, WRONG_TYPE, message)
         return
     if expected.enum and value not in expected.enum:
@@ -114,7 +114,7 @@ def _broken_rules(expected: Type, value: Json) -> Iterator[str]:
             yield f"should be at most {most} {unit}"
     if isinstance(value, str):
         pattern = rules.get("pattern", "")
-        if not _compiled(pattern).search(value):
+        if not _compile(pattern).search(value):
             yield f"should match '{pattern}'"
         if expected.format == "date-time" and not _DATE_TIME.fullmatch(value):
             yield f"must be of type date-time: {_written(value)}"
@@ -127,7 +127,7 @@ def _broken_rules(expected: Type, value: Json) -> Iterator[str]:
 
 
 @cache
-def _compiled(pattern: str) -> re.Pattern[str]:
+def _compile(pattern: str) -> re.Pattern[str]:
     try:
         return re.compile(pattern.replace(r"\z", r"\Z"), re.ASCII)
     except re.error:

@@ -16,9 +16,9 @@ class Bell:
         if not self._waiting:
             return
         waiting, self._waiting = self._waiting, []
-        for one in waiting:
-            if not one.done():
-                one.set_result(None)
+        for item in waiting:
+            if not item.done():
+                item.set_result(None)
 
     async def rung(self) -> None:
         """Wait for it."""

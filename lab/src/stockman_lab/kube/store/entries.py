@@ -78,22 +78,27 @@ def recorded_entry(record: bytes) -> Entry:
     return read_entry(read_key_value(record))
 
 
-def read_entry(found: KeyValue) -> Entry:
+def read_entry(key_value: KeyValue) -> Entry:
     """What a record holds, taken apart already."""
     try:
-        content = _decoded(found.value)
+        content = _decode(key_value.value)
     except (ValueError, BadProtobuf, UnknownKind):
-        raise Unreadable(found.key.decode("utf-8", "replace")) from None
+        raise Unreadable(key_value.key.decode("utf-8", "replace")) from None
     metadata = content.setdefault("metadata", {})
-    metadata["resourceVersion"] = str(found.mod_revision)
-    return Entry(found.key, found.mod_revision, found.create_revision, laid_out(found.key, content))
+    metadata["resourceVersion"] = str(key_value.mod_revision)
+    return Entry(
+        key_value.key,
+        key_value.mod_revision,
+        key_value.create_revision,
+        laid_out(key_value.key, content),
+    )
 
 
-def _decoded(value: bytes) -> Object:
+def _decode(value: bytes) -> Object:
     """A value in JSON as the lab writes it, or in protobuf as a real server does."""
     if not value.startswith(MAGIC):
-        found: Object = json.loads(value)
-        return found
+        result: Object = json.loads(value)
+        return result
     content = read_protobuf(value)
     group, _, version = content["apiVersion"].rpartition("/")
     shape = Types.of_server().type_of(group, version, content["kind"])
@@ -113,7 +118,7 @@ def _by_name(value: Tree) -> Tree:
             name: _by_name(one) if isinstance(one := value[name], dict | list) else one
             for name in sorted(value)
         }
-    return [_by_name(one) for one in value] if isinstance(value, list) else value
+    return [_by_name(item) for item in value] if isinstance(value, list) else value
 
 
 def is_custom_key(key: bytes) -> bool:
@@ -145,17 +150,17 @@ class Entries:
             self._newest[key] = entry
         return entry
 
-    def past(self, found: KeyValue) -> Entry:
+    def past(self, key_value: KeyValue) -> Entry:
         """What a record held that may be gone by now; many ask for the same ones in a row."""
-        known = self._newest.get(found.key)
-        if known is not None and known.revision == found.mod_revision:
+        known = self._newest.get(key_value.key)
+        if known is not None and known.revision == key_value.mod_revision:
             return known
-        place = (found.key, found.mod_revision)
+        place = (key_value.key, key_value.mod_revision)
         entry = self._past.get(place)
         if entry is None:
             if len(self._past) >= _PAST:
                 self._past.clear()
-            entry = self._past[place] = read_entry(found)
+            entry = self._past[place] = read_entry(key_value)
         return entry
 
     def keep(self, entry: Entry) -> None:

@@ -83,17 +83,17 @@ class Store:
 
     def get(self, key: bytes, *, cached: bool = False) -> Entry | None:
         """The object under a key; from the cache, without asking etcd."""
-        keyspace = self.keyspace if cached else self._asked()
+        keyspace = self.keyspace if cached else self._live_keyspace()
         version = keyspace.index.newest(key)
         return None if version is None else self._entries.entry(key, version)
 
-    def past(self, found: KeyValue) -> Entry:
+    def past(self, key_value: KeyValue) -> Entry:
         """What a record holds, be it the newest or not."""
-        return self._entries.past(found)
+        return self._entries.past(key_value)
 
     def list(self, prefix: bytes, *, cached: bool = False) -> Listed:
         """All objects under a prefix, in order of their keys."""
-        keyspace = self.keyspace if cached else self._asked()
+        keyspace = self.keyspace if cached else self._live_keyspace()
         return Listed(keyspace.revision, list(self._there(keyspace, prefix, prefix, NEWEST)))
 
     def readable(self, prefix: bytes) -> tuple[Entry, ...]:
@@ -111,18 +111,18 @@ class Store:
 
     def list_at(self, prefix: bytes, revision: int, start: bytes = b"") -> Listed:
         """All objects as they were at a revision, from a key on; raises `EtcdError`."""
-        keyspace = self._asked()
+        keyspace = self._live_keyspace()
         if revision > keyspace.revision:
             raise EtcdError(Reason.FUTURE_REVISION)
         if revision < keyspace.compacted:
             raise EtcdError(Reason.COMPACTED)
-        found = self._there(keyspace, start or prefix, prefix, revision)
-        return Listed(revision, list(found))
+        result = self._there(keyspace, start or prefix, prefix, revision)
+        return Listed(revision, list(result))
 
     def create(self, key: bytes, content: Object, lease: int = 0) -> Entry:
         """Put a new object; raises `Taken`."""
         absent = Compare(key, Target.MOD, Relation.EQUAL, 0)
-        done = self.connect().transact([absent], [Put(key, _sized(content), lease)])
+        done = self.connect().transact([absent], [Put(key, _stored_bytes(content), lease)])
         if not done.succeeded:
             raise Taken
         return self._kept(key, done.revision, done.revision, content)
@@ -136,7 +136,7 @@ class Store:
         version = client.cluster.keyspace.index.newest(before.key)
         lease = 0 if version is None else version.lease
         same = Compare(before.key, Target.MOD, Relation.EQUAL, before.revision)
-        done = client.transact([same], [Put(before.key, _sized(content), lease)])
+        done = client.transact([same], [Put(before.key, _stored_bytes(content), lease)])
         if not done.succeeded:
             raise Changed
         return self._kept(before.key, done.revision, before.created, content, laid)
@@ -160,7 +160,7 @@ class Store:
         client.grant(number, ttl)
         return number
 
-    def _asked(self) -> Keyspace:
+    def _live_keyspace(self) -> Keyspace:
         client = self.connect()
         client.range(b"/registry/\0", limit=1)
         return client.cluster.keyspace
@@ -178,17 +178,17 @@ class Store:
     def _kept(
         self, key: bytes, revision: int, created: int, content: Object, laid: Object | None = None
     ) -> Entry:
-        found = content if laid is None else laid
+        result = content if laid is None else laid
         is_laid = laid is not None and "resourceVersion" in laid["metadata"]
-        metadata = {**found["metadata"], "resourceVersion": str(revision)}
-        made = {**found, "metadata": metadata}
+        metadata = {**result["metadata"], "resourceVersion": str(revision)}
+        made = {**result, "metadata": metadata}
         entry = Entry(key, revision, created, made if is_laid else laid_out(key, made))
         self._entries.keep(entry)
         self.bell.ring()
         return entry
 
 
-def _sized(content: Object) -> bytes:
+def _stored_bytes(content: Object) -> bytes:
     """An object as it is stored; raises `EtcdError` where it is too large."""
     value = stored_value(content)
     if len(value) > LARGEST:

@@ -89,12 +89,12 @@ class Watch:
     async def sights(self) -> AsyncIterator[Sight]:
         """All of it, as it happens."""
         while True:
-            found = self.take()
-            for one in found:
-                yield one
+            result = self.take()
+            for item in result:
+                yield item
             if self.ended or self.is_too_slow:
                 return
-            if not found:
+            if not result:
                 await self._store.bell.rung()
 
     def _beginning(self) -> Iterator[Sight]:

@@ -112,7 +112,7 @@ def _last_schedule(job: Object, ages: Ages) -> str:
     return ages.since(last) if last else NONE
 
 
-def _suspended(job: Object) -> str:
+def _is_suspended(job: Object) -> str:
     return str(at(job, "spec", "suspend"))
 
 
@@ -203,7 +203,9 @@ def _node_roles(node: Object) -> str:
 def _node_address(kind: str) -> Cell:
     def cell(node: Object) -> str:
         addresses = listed(node, "status", "addresses")
-        return next((text(one, "address") for one in addresses if one.get("type") == kind), NONE)
+        return next(
+            (text(address, "address") for address in addresses if address.get("type") == kind), NONE
+        )
 
     return cell
 
@@ -301,7 +303,7 @@ _CELLS: Mapping[str, tuple[Cell, ...]] = {
     ),
     "apps/v1/statefulsets": (_name, _ready_of_replicas, _AGE),
     "batch/v1/cronjobs": (
-        *(_name, _text("spec.schedule"), _text("spec.timeZone", NONE), _suspended),
+        *(_name, _text("spec.schedule"), _text("spec.timeZone", NONE), _is_suspended),
         *(_size("status.active"), _Aged(_last_schedule), _AGE),
     ),
     "batch/v1/jobs": (_name, _job_status, _completions, _Aged(_duration), _AGE),

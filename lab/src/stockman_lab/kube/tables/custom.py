@@ -18,7 +18,7 @@ NAME: Column = ("Name", "string", "name", 0)
 _AGE = {"name": "Age", "type": "date", "jsonPath": ".metadata.creationTimestamp"}
 
 
-def _declared(resource: Resource) -> list[dict[str, Any]]:
+def _printer_columns(resource: Resource) -> list[dict[str, Any]]:
     additional_printer_columns = cast(
         "list[dict[str, Any]]", resource.declared.get("additionalPrinterColumns") or []
     )
@@ -30,8 +30,8 @@ def custom_columns(resource: Resource) -> list[Column]:
     return [
         NAME,
         *(
-            (one["name"], one["type"], one.get("format", ""), one.get("priority", 0))
-            for one in _declared(resource)
+            (item["name"], item["type"], item.get("format", ""), item.get("priority", 0))
+            for item in _printer_columns(resource)
         ),
     ]
 
@@ -39,12 +39,12 @@ def custom_columns(resource: Resource) -> list[Column]:
 def custom_cells(resource: Resource, content: Object, ages: Ages) -> Cells:
     """The cells of a custom object."""
     cells: Cells = [name_of(content)]
-    for one in _declared(resource):
+    for item in _printer_columns(resource):
         try:
-            value = first(one["jsonPath"], cast("Json", content))
+            value = first(item["jsonPath"], cast("Json", content))
         except BadPath:
             value = None
-        cells.append(_cell(one["type"], value, ages))
+        cells.append(_cell(item["type"], value, ages))
     return cells
 
 

@@ -70,16 +70,16 @@ def _step(match: re.Match[str]) -> _Step:
         case "all" | "star":
             return _entries
         case "quoted":
-            return _named(re.sub(r"\\(.)", r"\1", text[1:-1]))
+            return _name_step(re.sub(r"\\(.)", r"\1", text[1:-1]))
         case "place":
-            return _placed(int(text))
+            return _index_step(int(text))
         case "filter":
-            return _filtered(text)
+            return _filter_step(text)
         case _:
-            return _named(re.sub(r"\\(.)", r"\1", text))
+            return _name_step(re.sub(r"\\(.)", r"\1", text))
 
 
-def _named(name: str) -> _Step:
+def _name_step(name: str) -> _Step:
     def step(value: Json) -> Iterator[Json]:
         if isinstance(value, dict) and name in value:
             yield value[name]
@@ -87,10 +87,10 @@ def _named(name: str) -> _Step:
     return step
 
 
-def _placed(place: int) -> _Step:
+def _index_step(key: int) -> _Step:
     def step(value: Json) -> Iterator[Json]:
-        if isinstance(value, list) and -len(value) <= place < len(value):
-            yield value[place]
+        if isinstance(value, list) and -len(value) <= key < len(value):
+            yield value[key]
 
     return step
 
@@ -102,7 +102,7 @@ def _entries(value: Json) -> Iterator[Json]:
         yield from value
 
 
-def _filtered(text: str) -> _Step:
+def _filter_step(text: str) -> _Step:
     match = _FILTER.fullmatch(text)
     if match is None:
         raise BadPath(text)
@@ -110,10 +110,10 @@ def _filtered(text: str) -> _Step:
     literal = _literal(match["value"]) if sign else None
 
     def step(value: Json) -> Iterator[Json]:
-        for one in value if isinstance(value, list) else ():
-            results = [*found(path, one)] if path else [one]
+        for item in value if isinstance(value, list) else ():
+            results = [*found(path, item)] if path else [item]
             if results and (not sign or (results[0] == literal) is (sign == "==")):
-                yield one
+                yield item
 
     return step
 

@@ -54,13 +54,13 @@ def _status(pod: Object) -> str:
         ended = phase in ("Succeeded", "Failed")
         return "Unknown" if is_lost else phase if ended else "Terminating"
     count = len(listed(pod, "spec", "initContainers"))
-    for place, status in enumerate(listed(pod, "status", "initContainerStatuses")):
+    for key, status in enumerate(listed(pod, "status", "initContainerStatuses")):
         word = _word(status)
         if word in ("Completed", "") or status.get("started"):
             continue
         if word != "PodInitializing":
             return f"Init:{word}"
-        return f"Init:{place}/{count}"
+        return f"Init:{key}/{count}"
     words = [_word(status) for status in listed(pod, "status", "containerStatuses")]
     told = [word for word in words if word]
     if "Completed" in told and is_true(pod, "Ready"):

@@ -31,8 +31,8 @@ def number(content: object, *names: str) -> int:
 
 def text(content: object, *names: str, default: str = "") -> str:
     """A text below some names, or what stands for none."""
-    found = at(content, *names)
-    return str(found) if found not in (None, "") else default
+    result = at(content, *names)
+    return str(result) if result not in (None, "") else default
 
 
 def name_of(content: Object) -> str:
@@ -50,23 +50,28 @@ def is_being_deleted(content: Object) -> bool:
     return bool(at(content, "metadata", "deletionTimestamp"))
 
 
-def labels(found: Mapping[str, str] | None) -> str:
+def labels(result: Mapping[str, str] | None) -> str:
     """Labels, or that there are none."""
-    if not found:
+    if not result:
         return NONE
-    return ",".join(f"{name}={found[name]}" for name in sorted(found))
+    return ",".join(f"{name}={result[name]}" for name in sorted(result))
 
 
-def requirements(found: Object | None) -> str:
+def requirements(content: Object | None) -> str:
     """What a selector demands."""
-    said = [(name, f"{name}={value}") for name, value in (at(found, "matchLabels") or {}).items()]
-    said += [(one["key"], _expression(one)) for one in listed(found, "matchExpressions")]
-    return ",".join(one for _, one in sorted(said))
+    texts = [
+        (name, f"{name}={value}") for name, value in (at(content, "matchLabels") or {}).items()
+    ]
+    texts += [
+        (match_expression["key"], _expression(match_expression))
+        for match_expression in listed(content, "matchExpressions")
+    ]
+    return ",".join(one for _, one in sorted(texts))
 
 
-def _expression(one: Object) -> str:
-    key, values = one["key"], ",".join(sorted(listed(one, "values")))
-    match one["operator"]:
+def _expression(content: Object) -> str:
+    key, values = content["key"], ",".join(sorted(listed(content, "values")))
+    match content["operator"]:
         case "In":
             return f"{key} in ({values})"
         case "NotIn":
@@ -79,16 +84,16 @@ def _expression(one: Object) -> str:
 
 def shortened(entries: Iterable[str], most: int) -> str:
     """The first entries, and how many more there are."""
-    found = [*entries]
-    start = ",".join(found[:most])
-    return f"{start} + {len(found) - most} more..." if len(found) > most else start
+    result = [*entries]
+    start = ",".join(result[:most])
+    return f"{start} + {len(result) - most} more..." if len(result) > most else start
 
 
 def condition(content: object, kind: str) -> Object | None:
     """A condition of the status of an object."""
-    for one in listed(content, "status", "conditions"):
-        if one.get("type") == kind:
-            return one  # type: ignore[no-any-return] # conditions are objects
+    for item in listed(content, "status", "conditions"):
+        if item.get("type") == kind:
+            return item  # type: ignore[no-any-return] # conditions are objects
     return None
 
 

@@ -60,7 +60,7 @@ def row_of(
         row["conditions"] = [
             {"type": "Completed", "status": "True", "reason": phase, "message": _ENDINGS[phase]}
         ]
-    row["object"] = _included(content, include)
+    row["object"] = _row_object(content, include)
     return row
 
 
@@ -73,7 +73,7 @@ def table(
 ) -> Object:
     """A whole table; the metadata are those of the list, or of the single object its version."""
     ages = Ages(now)
-    rows = [row_of(resource, one, ages, include) for one in objects]
+    rows = [row_of(resource, content, ages, include) for content in objects]
     return {
         "kind": "Table",
         "apiVersion": "meta.k8s.io/v1",
@@ -89,7 +89,7 @@ def _cells(resource: Resource, content: Object, ages: Ages) -> Cells:
     return builtin_cells(_path(resource), content, ages)
 
 
-def _included(content: Object, include: Include) -> Object | None:
+def _row_object(content: Object, include: Include) -> Object | None:
     match include:
         case Include.NONE:
             return None

@@ -25,15 +25,15 @@ def made(**files: str) -> list[Any]:
     return built(Files(contents), "")
 
 
-def by_kind(found: list[Any], kind: str) -> Any:
-    return next(one for one in found if one["kind"] == kind)
+def by_kind(result: list[Any], kind: str) -> Any:
+    return next(item for item in result if item["kind"] == kind)
 
 
 def test_what_lies_in_no_namespace_gets_none() -> None:
     node = "apiVersion: v1\nkind: Node\nmetadata: {name: n}\n"
-    found = made(n=node, kustomization="resources: [a.yaml, n.yaml]\nnamespace: hill\n")
-    assert by_kind(found, "ConfigMap")["metadata"]["namespace"] == "hill"
-    assert "namespace" not in by_kind(found, "Node")["metadata"]
+    result = made(n=node, kustomization="resources: [a.yaml, n.yaml]\nnamespace: hill\n")
+    assert by_kind(result, "ConfigMap")["metadata"]["namespace"] == "hill"
+    assert "namespace" not in by_kind(result, "Node")["metadata"]
 
 
 def test_a_patch_merges_containers_by_their_names() -> None:
@@ -49,7 +49,7 @@ def test_a_patch_merges_containers_by_their_names() -> None:
 
 
 def test_components_change_what_is_there_already() -> None:
-    found = made(
+    result = made(
         kustomization="resources: [a.yaml]\ncomponents: [part]\n",
         part__kustomization=(
             "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\n"
@@ -57,7 +57,7 @@ def test_components_change_what_is_there_already() -> None:
             " target: {kind: ConfigMap}}]\n"
         ),
     )
-    assert found[0]["data"] == {"a": "b"}
+    assert result[0]["data"] == {"a": "b"}
 
 
 @pytest.mark.parametrize(

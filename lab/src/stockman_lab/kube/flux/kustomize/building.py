@@ -53,16 +53,16 @@ def _built(
         raise BuildFailure(f"cycle detected: '{files.shown(folder)}' contains itself")
     fields = read_kustomization(files, folder)
     for path in fields.get("resources") or ():
-        place = joined(folder, str(path))
-        if place is not None and files.is_folder(place):
-            _extend(resources, _built(files, place, [], (*above, folder)))
+        key = joined(folder, str(path))
+        if key is not None and files.is_folder(key):
+            _extend(resources, _built(files, key, [], (*above, folder)))
         else:
             _extend(resources, objects(_file(files, folder, str(path))))
     for path in fields.get("components") or ():
-        place = joined(folder, str(path))
-        if place is None or not files.is_folder(place):
+        key = joined(folder, str(path))
+        if key is None or not files.is_folder(key):
             raise BuildFailure(f"accumulating components: '{path}' is not a directory")
-        resources = _built(files, place, resources, (*above, folder))
+        resources = _built(files, key, resources, (*above, folder))
     patches = entries_of(fields, "patches")
     resources = patched(resources, patches, lambda path: _file(files, folder, path))
     if fields.get("namespace"):
@@ -74,11 +74,11 @@ def _built(
 def _file(files: Files, folder: str, path: str) -> bytes:
     if "://" in path:
         raise not_modelled(f"the remote resource {path}")
-    place = joined(folder, path)
-    if place is None or not files.is_file(place):
-        shown = files.shown(place or path)
+    key = joined(folder, path)
+    if key is None or not files.is_file(key):
+        shown = files.shown(key or path)
         raise BuildFailure(f"accumulating resources: open {shown}: no such file or directory")
-    return files.contents[place]
+    return files.contents[key]
 
 
 def _extend(resources: list[Object], more: list[Object]) -> None:

@@ -43,7 +43,7 @@ def _read(content: bytes) -> tuple[Tree, ...]:
 def objects(content: bytes) -> list[Object]:
     """The objects of a text, those of lists each; raises `BuildFailure`."""
     waiting = documents(content)
-    found: list[Object] = []
+    contents: list[Object] = []
     while waiting:
         first = waiting.pop(0)
         if not isinstance(first, dict) or not first.get("kind"):
@@ -53,8 +53,8 @@ def objects(content: bytes) -> list[Object]:
         elif not metadata_of(first).get("name"):
             raise BuildFailure(f"missing metadata.name in object of kind {first['kind']}")
         else:
-            found.append(first)
-    return found
+            contents.append(first)
+    return contents
 
 
 class _Dumper(yaml.SafeDumper):

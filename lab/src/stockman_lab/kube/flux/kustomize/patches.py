@@ -27,7 +27,7 @@ def patched(objects: list[Object], patches: list[Object], read: Read | None = No
         if not any(_is_meant(content, target, change) for content in objects) and not target:
             raise BuildFailure(f"no resource matches the patch {text.decode()}")
         objects = [
-            _patched(content, change) if _is_meant(content, target, change) else content
+            _apply_patch(content, change) if _is_meant(content, target, change) else content
             for content in objects
         ]
     return [content for content in objects if content]
@@ -64,7 +64,7 @@ def _is_meant(content: Object, target: Object, change: Tree) -> bool:
         raise BuildFailure(failure.message) from None
 
 
-def _patched(content: Object, change: Tree) -> Object:
+def _apply_patch(content: Object, change: Tree) -> Object:
     try:
         if isinstance(change, list):
             return json_patched(content, change)

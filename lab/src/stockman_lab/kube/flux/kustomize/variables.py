@@ -29,14 +29,16 @@ def check_names(variables: Mapping[str, str]) -> None:
 def substituted(text: str, variables: Mapping[str, str]) -> str:
     """A text with the values of variables in it; those without one are empty."""
 
-    def value(found: re.Match[str]) -> str:
-        if found[0] == "$$":
+    def value(result: re.Match[str]) -> str:
+        if result[0] == "$$":
             return "$"
-        if found["name"] is None:
+        if result["name"] is None:
             raise BuildFailure("variable substitution failed: bad substitution")
-        value = variables.get(found["name"]) or found["default"] or ""
-        if found["replace"]:
-            return value.replace(found["old"], found["new"], 1 if found["replace"] == "/" else -1)
+        value = variables.get(result["name"]) or result["default"] or ""
+        if result["replace"]:
+            return value.replace(
+                result["old"], result["new"], 1 if result["replace"] == "/" else -1
+            )
         return value
 
     return _EXPRESSION.sub(value, text)

@@ -51,54 +51,54 @@ class Scheduling:
         reasons: Counter[str] = Counter()
         fitting = []
         for place in places:
-            found = list(self._reasons(seat, place, volumes or {}))
-            reasons.update(found)
-            if not found:
+            result = list(self._reasons(seat, place, volumes or {}))
+            reasons.update(result)
+            if not result:
                 fitting.append(place)
         if fitting:
-            return Decision(max(fitting, key=lambda place: self._points(seat, place)).name)
+            return Decision(max(fitting, key=lambda item: self._points(seat, item)).name)
         told = ", ".join(sorted(f"{count} {reason}" for reason, count in reasons.items()))
         return Decision(message=f"0/{len(places)} nodes are available: {told}.")
 
     # -- what a node has to have ---------------------------------------------------------------
 
-    def _reasons(self, seat: Seat, place: Place, volumes: Reach) -> Iterator[str]:
+    def _reasons(self, seat: Seat, key: Place, volumes: Reach) -> Iterator[str]:
         """Why a pod cannot run on a node: of what only the first is told, then of resources."""
-        reason = self._reason(seat, place, volumes)
+        reason = self._reason(seat, key, volumes)
         if reason:
             yield reason
             return
-        if len(place.seats) + 1 > place.most_pods:
+        if len(key.seats) + 1 > key.most_pods:
             yield "Too many pods"
-        for name, wanted in sorted(seat.wants.items()):
-            if wanted and wanted > place.room.get(name, 0) - place.used.get(name, 0):
+        for name, desired in sorted(seat.wants.items()):
+            if desired and desired > key.room.get(name, 0) - key.used.get(name, 0):
                 yield f"Insufficient {name}"
 
-    def _reason(self, seat: Seat, place: Place, volumes: Reach) -> str:
+    def _reason(self, seat: Seat, key: Place, volumes: Reach) -> str:
         tolerations = entries_of(seat.spec, "tolerations")
-        taints = [taint for taint in place.taints if taint.get("effect") in REPELLING]
-        if place.is_closed and not _bears(tolerations, _CLOSED):
+        taints = [taint for taint in key.taints if taint.get("effect") in REPELLING]
+        if key.is_closed and not _bears(tolerations, _CLOSED):
             return "node(s) were unschedulable"
         if not all(_bears(tolerations, taint) for taint in taints):
             return "node(s) had untolerated taint(s)"
-        if not selects_node(seat.spec, place.node):
+        if not selects_node(seat.spec, key.node):
             return "node(s) didn't match Pod's node affinity/selector"
-        if any(_clash(port, other) for port in seat.ports for other in place.ports):
+        if any(_clash(port, other) for port in seat.ports for other in key.ports):
             return "node(s) didn't have free ports for the requested pod ports"
         for terms in volumes.values():
-            if not any(matches_term(term, place.labels, place.name) for term in terms):
+            if not any(matches_term(term, key.labels, key.name) for term in terms):
                 return "node(s) didn't match PersistentVolume's node affinity"
-        if not self._is_spread(seat, place):
+        if not self._is_spread(seat, key):
             return "node(s) didn't match pod topology spread constraints"
         near = entries_of(seat.affinity, _NEAR, _REQUIRED)
-        if not all(self._count(term, seat, place) or self._is_first(term, seat) for term in near):
+        if not all(self._count(term, seat, key) or self._is_first(term, seat) for term in near):
             return "node(s) didn't match pod affinity rules"
         far = entries_of(seat.affinity, _FAR, _REQUIRED)
-        if any(self._count(term, seat, place) for term in far):
+        if any(self._count(term, seat, key) for term in far):
             return "node(s) didn't match pod anti-affinity rules"
-        return self._repelled(seat, place)
+        return self._anti_affinity_reason(seat, key)
 
-    def _repelled(self, seat: Seat, place: Place) -> str:
+    def _anti_affinity_reason(self, seat: Seat, place: Place) -> str:
         """Whether a pod that is there does not want the new one near it."""
         for other in self.picture.with_pod_affinity.values():
             node = self.picture.node_of(other)
@@ -139,45 +139,45 @@ class Scheduling:
 
     def _is_first(self, term: Object, seat: Seat) -> bool:
         """Whether a pod is the first of those that want to be together."""
-        others = (seat for place in self.picture.places.values() for seat in place.seats.values())
+        others = (seat for key in self.picture.places.values() for seat in key.seats.values())
         return self._means(term, seat, seat) and not any(
             self._means(term, seat, other) for other in others
         )
 
-    def _means(self, term: Object, owner: Seat, other: Seat) -> bool:
+    def _means(self, term: Object, owner: Seat, seat: Seat) -> bool:
         names, chosen = term.get("namespaces") or [], term.get("namespaceSelector")
-        is_near = other.namespace in (names or [owner.namespace])
+        is_near = seat.namespace in (names or [owner.namespace])
         if not is_near and chosen is not None:
-            is_near = selects(chosen, self.namespace_labels(other.namespace))
-        return is_near and selects(term.get("labelSelector"), other.labels)
+            is_near = selects(chosen, self.namespace_labels(seat.namespace))
+        return is_near and selects(term.get("labelSelector"), seat.labels)
 
     # -- how good a node is --------------------------------------------------------------------
 
-    def _points(self, seat: Seat, place: Place) -> tuple[float, ...]:
+    def _points(self, seat: Seat, key: Place) -> tuple[float, ...]:
         tolerations = entries_of(seat.spec, "tolerations")
         avoided = sum(
             taint.get("effect") == "PreferNoSchedule" and not _bears(tolerations, taint)
-            for taint in place.taints
+            for taint in key.taints
         )
         preferred = sum(
             int(entry.get("weight", 0))
             for entry in entries_of(seat.affinity, "nodeAffinity", _PREFERRED)
-            if matches_term(part_of(entry, "preference"), place.labels, place.name)
+            if matches_term(part_of(entry, "preference"), key.labels, key.name)
         )
         for kind, sign in ((_NEAR, 1), (_FAR, -1)):
             for entry in entries_of(seat.affinity, kind, _PREFERRED):
-                count = self._count(part_of(entry, "podAffinityTerm"), seat, place)
+                count = self._count(part_of(entry, "podAffinityTerm"), seat, key)
                 preferred += sign * int(entry.get("weight", 0)) * count
-        crowd = place.flocks.get(seat.flock, 0)
+        crowd = key.flocks.get(seat.flock, 0)
         for rule in entries_of(seat.spec, "topologySpreadConstraints"):
-            value = place.labels.get(rule["topologyKey"])
+            value = key.labels.get(rule["topologyKey"])
             for one in self.picture.places.values():
                 if one.labels.get(rule["topologyKey"]) == value:
                     crowd += _alike(rule, seat, one)
         free = [
-            1 - (place.believed.get(name, 0) + seat.believed.get(name, 0)) / place.room[name]
+            1 - (key.believed.get(name, 0) + seat.believed.get(name, 0)) / key.room[name]
             for name in (CPU, MEMORY)
-            if place.room.get(name)
+            if key.room.get(name)
         ]
         return -avoided, preferred, -crowd, sum(free)
 
@@ -186,17 +186,17 @@ def _bears(tolerations: list[Object], taint: Object) -> bool:
     return any(tolerates(toleration, taint) for toleration in tolerations)
 
 
-def _alike(rule: Object, seat: Seat, place: Place) -> int:
+def _alike(rule: Object, seat: Seat, key: Place) -> int:
     """How many pods on a node a rule about spreading means."""
     return sum(
         other.namespace == seat.namespace
         and not other.is_going
         and selects(rule.get("labelSelector"), other.labels)
-        for other in place.seats.values()
+        for other in key.seats.values()
     )
 
 
-def _clash(one: Port, other: Port) -> bool:
+def _clash(port: Port, other: Port) -> bool:
     anywhere = "0.0.0.0"
-    same_address = one[1] == other[1] or anywhere in (one[1], other[1])
-    return one[0] == other[0] and one[2] == other[2] and same_address
+    same_address = port[1] == other[1] or anywhere in (port[1], other[1])
+    return port[0] == other[0] and port[2] == other[2] and same_address

@@ -107,8 +107,8 @@ class Place:
                 self.flocks[seat.flock] = count
             else:
                 del self.flocks[seat.flock]
-        for total, asked in ((self.used, seat.wants), (self.believed, seat.believed)):
-            for name, value in asked.items():
+        for total, requested in ((self.used, seat.wants), (self.believed, seat.believed)):
+            for name, value in requested.items():
                 total[name] = total.get(name, 0) + sign * value
 
     @property
@@ -150,21 +150,21 @@ class Picture:
 
     def see_node(self, node: Object) -> None:
         """A node is there, or changed."""
-        place = place_of(node)
-        before = self.places.get(place.name)
-        seats = self._homeless.pop(place.name, {}) if before is None else before.seats
+        key = place_of(node)
+        before = self.places.get(key.name)
+        seats = self._homeless.pop(key.name, {}) if before is None else before.seats
         for seat in seats.values():
-            place.take(seat)
+            key.take(seat)
         is_new = before is None
-        self.places[place.name] = place
+        self.places[key.name] = key
         if is_new:
             self.places = dict(sorted(self.places.items()))
 
     def lose_node(self, name: str) -> None:
         """A node is gone; its pods are not."""
-        place = self.places.pop(name, None)
-        if place is not None and place.seats:
-            self._homeless[name] = place.seats
+        key = self.places.pop(name, None)
+        if key is not None and key.seats:
+            self._homeless[name] = key.seats
 
     def see_pod(self, pod: Object) -> None:
         """A pod is there, or changed."""
@@ -181,9 +181,9 @@ class Picture:
         seat = Seat(pod)
         if "podAffinity" in seat.affinity or "podAntiAffinity" in seat.affinity:
             self.with_pod_affinity[uid] = seat
-        place = self.places.get(node)
-        if place is not None:
-            place.take(seat)
+        content = self.places.get(node)
+        if content is not None:
+            content.take(seat)
         else:
             self._homeless.setdefault(node, {})[uid] = seat
 
@@ -193,9 +193,9 @@ class Picture:
         self.with_pod_affinity.pop(uid, None)
         if node is None:
             return
-        place = self.places.get(node)
-        if place is not None:
-            place.leave(uid)
+        content = self.places.get(node)
+        if content is not None:
+            content.leave(uid)
         else:
             self._homeless.get(node, {}).pop(uid, None)
 

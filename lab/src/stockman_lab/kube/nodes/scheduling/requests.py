@@ -26,30 +26,30 @@ def whole(name: str, value: Tree) -> int:
 
 def requests(pod: Object) -> Amounts:
     """What a pod needs on its node."""
-    return _needed(pod, {})
+    return _sum_requests(pod, {})
 
 
 def believed_requests(pod: Object) -> Amounts:
     """What a pod is believed to need where it does not say so."""
-    return _needed(pod, {CPU: _LEAST_CPU, MEMORY: _LEAST_MEMORY})
+    return _sum_requests(pod, {CPU: _LEAST_CPU, MEMORY: _LEAST_MEMORY})
 
 
-def _needed(pod: Object, least: Amounts) -> Amounts:
+def _sum_requests(pod: Object, least: Amounts) -> Amounts:
     spec = part_of(pod, "spec")
     total: Amounts = {}
     for container in entries_of(spec, "containers"):
-        _add(total, _asked(container, least))
+        _add(total, _container_requests(container, least))
     beside: Amounts = {}
     highest: Amounts = {}
     for container in entries_of(spec, "initContainers"):
-        asked = _asked(container, least)
+        requested = _container_requests(container, least)
         if container.get("restartPolicy") == "Always":
-            _add(total, asked)
-            _add(beside, asked)
-            asked = dict(beside)
+            _add(total, requested)
+            _add(beside, requested)
+            requested = dict(beside)
         else:
-            _add(asked, beside)
-        _raise(highest, asked)
+            _add(requested, beside)
+        _raise(highest, requested)
     _raise(total, highest)
     whole_pod = amounts(part_of(spec, "resources", "requests"))
     total.update(whole_pod)
@@ -57,7 +57,7 @@ def _needed(pod: Object, least: Amounts) -> Amounts:
     return total
 
 
-def _asked(container: Object, least: Amounts) -> Amounts:
+def _container_requests(container: Object, least: Amounts) -> Amounts:
     return {**least, **amounts(part_of(container, "resources", "requests"))}
 
 
