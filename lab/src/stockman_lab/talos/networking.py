@@ -45,20 +45,10 @@ def ask_platform(machine: Machine) -> PlatformData:
     """What the platform says of a machine; it is kept for who asks the machine for it."""
     from stockman_lab.talos.config.nocloud import platform_data
 
-    state, disk = machine.state, machine.disk
-    meta = {} if disk is None else _meta(disk.meta)
-    platform = platform_data(machine.view, state.cmdline, state.platform, meta)
+    state = machine.state
+    platform = platform_data(machine.view, state.cmdline, state.platform)
     state.platform_config = {"platform": state.platform, **platform.metadata}
     return platform
-
-
-def _meta(values: dict[str, str]) -> dict[int, str]:
-    import base64
-
-    return {
-        int(key): base64.b64decode(value).decode("utf-8", "replace")
-        for key, value in values.items()
-    }
 
 
 def set_up(machine: Machine, platform: PlatformData) -> None:

@@ -9,7 +9,6 @@ from urllib.parse import urlsplit
 from stockman_lab.guest.view import GuestView
 from stockman_lab.talos.config.cmdline import Cmdline, cmdline
 from stockman_lab.talos.config.link_setting import LinkSetting
-from stockman_lab.talos.config.metal_network import metal_network
 from stockman_lab.talos.config.nocloud_network import nocloud_network
 from stockman_lab.talos.config.values import Tree, first, loaded, text
 
@@ -51,21 +50,15 @@ def platform_data(
     view: GuestView,
     kernel_args: str | Iterable[str],
     platform: str,
-    meta: Mapping[int, str] | None = None,
 ) -> PlatformData:
-    """What a machine finds out when it starts; `meta` are the values of its META partition."""
+    """What a machine finds out when it starts."""
     arguments = cmdline(kernel_args)
     if platform == "nocloud":
         return _nocloud(view, arguments)
-    kept = metal_network((meta or {}).get(0x0A, "").encode())
     url = "" if arguments.config_url == _METAL_ISO else arguments.config_url
     known = {"platform": platform, "instanceId": view.smbios.uuid, "hostname": arguments.hostname}
     return PlatformData(
         platform=platform,
-        hostname=kept.hostname,
-        links=kept.links,
-        nameservers=kept.nameservers,
-        time_servers=kept.time_servers,
         metadata={name: value for name, value in known.items() if value},
         config_url=url,
         cmdline=arguments,
