@@ -43,13 +43,10 @@ class Limit(NamedTuple):
 
 LIMITS = {
     "src/stockman": Limit(1.5, 4.0),
-    "lab/src": Limit(9.5, 11.5),
-    "tests": Limit(17.0, 6.0),
-    "lab/tests": Limit(13.5, 5.0),
-    "demo": Limit(6.0, 8.0),
-    "docs": Limit(6.0, 8.0),
-    "scripts": Limit(6.0, 8.0),
-    "tools": Limit(6.0, 8.0),
+    **dict.fromkeys(
+        ("lab/src", "lab/tests", "tests", "bench", "demo", "docs", "scripts", "tools"),
+        Limit(6.0, 8.0),
+    ),
 }
 
 

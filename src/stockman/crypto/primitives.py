@@ -11,19 +11,19 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from cryptography.exceptions import InvalidTag
     from cryptography.hazmat.primitives.asymmetric.x25519 import X25519PrivateKey, X25519PublicKey
+    from cryptography.hazmat.primitives.ciphers.aead import AESGCM, ChaCha20Poly1305
 
     x25519_private_key = X25519PrivateKey.from_private_bytes
     x25519_public_key = X25519PublicKey.from_public_bytes
 
-_NAMES = frozenset(
-    {"AESGCM", "ChaCha20Poly1305", "InvalidTag", "x25519_private_key", "x25519_public_key"}
-)
+__all__ = ["AESGCM", "ChaCha20Poly1305", "InvalidTag", "x25519_private_key", "x25519_public_key"]
 
 
 def __getattr__(name: str) -> object:
     """Load all primitives when the first one is used."""
-    if name not in _NAMES:
+    if name not in __all__:
         raise AttributeError(name)
     globals().update(_load())
     return globals()[name]

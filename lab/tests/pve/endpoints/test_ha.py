@@ -293,4 +293,5 @@ def test_the_state_tells_quorum_master_hosts_and_resources(nine: MemoryClient) -
 
 
 def _rows(api: MemoryClient, path: str, **params: object) -> list[dict[str, object]]:
-    return api.get(path.removesuffix("?"), **params)
+    rows: list[dict[str, object]] = api.get(path.removesuffix("?"), **params)
+    return rows

@@ -80,4 +80,5 @@ def test_certificates_are_those_that_are_served(lab: MemoryClient) -> None:
 
 
 def _rows(lab: MemoryClient, below: str, **params: object) -> list[dict[str, object]]:
-    return lab.get(f"{NODE}/hardware/{below}", **params)
+    rows: list[dict[str, object]] = lab.get(f"{NODE}/hardware/{below}", **params)
+    return rows

@@ -140,7 +140,8 @@ def with_mapped_device(hosts: tuple[str, ...], **more: object) -> MemoryClient:
 
 def outlook(api: MemoryClient) -> dict[str, object]:
     """What stands in the way, as the schema promises it."""
-    return replied(api, "GET", MIGRATE)
+    conditions: dict[str, object] = replied(api, "GET", MIGRATE)
+    return conditions
 
 
 CARD = {"address": "0000:01:00", "id": "10de:2571", "iommu": True, "name": "gpu"}

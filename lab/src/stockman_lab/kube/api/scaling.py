@@ -45,7 +45,8 @@ def _read_scale(call: Call, scale: Object) -> Object:
     request = call.request
     media = request.headers.get("content-type", "")
     if call.route.verb == "update":
-        return read_body(request.body, media, "Scale")
+        content: Object = read_body(request.body, media, "Scale")
+        return content
     shape = call.types.type_of("autoscaling", "v1", "Scale")
     return patched(request.body, media.partition(";")[0].strip(), scale, shape)
 
