@@ -9,6 +9,7 @@ from uuid import UUID
 import pytest
 
 from stockman.app.status.observation import BackupContext
+from stockman.app.status.smoke_tests import no_smoke_test
 from stockman.assessment.status import problems as say
 from stockman.assessment.status.findings import as_warning, unknown_finding
 from stockman.model.errors import NotFound
@@ -36,6 +37,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
             "look again with `stockman status`",
         ).problem
     ),
+    "health.no-smoke-test": lambda: no_smoke_test("spegel", ["cilium", "coredns"]),
     "status.proxmox-silent": lambda: say.proxmox_silent(
         "pve", "no connection to https://pve.example.com:8006", "give the right address"
     ),

@@ -142,24 +142,3 @@ def test_a_file_that_somebody_edited_keeps_nobody_from_looking(
     assert (seen.status, told.status) == (1, 0)
     assert "PART " in seen.out
     assert "tree.undecided" not in seen.err
-
-
-def test_smoke_tests_are_run_in_the_cluster_and_each_failure_is_shown(tmp_path: Path) -> None:
-    words = ("--preset", "three-node", "--network", NETWORK, "--yes")
-    assert ran_inside("init", str(with_keys(tmp_path)), *words).status == 0
-    token = {"PROXMOX_VE_API_TOKEN": "root@pam!a=b"}
-
-    failed = ran_inside("-C", str(tmp_path), "health", "--smoke", "coredns", "-o", "json", **token)
-    table = ran_inside("-C", str(tmp_path), "health", "--smoke", "coredns", **token)
-    without = ran_inside("-C", str(tmp_path), "health", "--smoke", "reloader", **token)
-    unknown = ran_inside("-C", str(tmp_path), "health", "--smoke", "corends", **token)
-    both = ran_inside("-C", str(tmp_path), "health", "--only", "etcd", "--smoke", **token)
-
-    assert failed.status == 1
-    (result,) = json.loads(failed.out)["data"]
-    assert (result["component"], result["passed"]) == ("coredns", False)
-    assert table.status == 1
-    assert "error  coredns" in table.out
-    assert (without.status, "health.no-smoke-test" in without.err) == (1, True)
-    assert (unknown.status, "coredns" in unknown.err) == (64, True)
-    assert both.status == 64

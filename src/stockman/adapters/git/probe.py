@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import os
 import subprocess
-import tempfile
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
@@ -266,6 +265,8 @@ class LocalGitHistory:
             return output
 
     def _start(self, *arguments: str) -> _GitProcess:
+        import tempfile  # imports compression modules, which most commands do not need
+
         complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the process ends
         try:
             process = subprocess.Popen(

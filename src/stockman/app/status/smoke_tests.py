@@ -37,7 +37,7 @@ def choose_smoke_tests(
     tests = desired.smoke_tests if desired is not None else ()
     chosen = tuple(test for test in tests if component in ("", test.component))
     if component and not chosen:
-        raise WrongUsage(_no_smoke_test(component, [test.component for test in tests]))
+        raise WrongUsage(no_smoke_test(component, [test.component for test in tests]))
     return chosen
 
 
@@ -63,7 +63,8 @@ async def _run_smoke_test(test: RunSmokeTest, ports: Ports) -> SmokeTestResult:
     )
 
 
-def _no_smoke_test(component: str, tested: Sequence[str]) -> Problem:
+def no_smoke_test(component: str, tested: Sequence[str]) -> Problem:
+    """No enabled component of this name has a smoke test."""
     return Problem(
         code="health.no-smoke-test",
         what=f"there is no smoke test of {component}",
