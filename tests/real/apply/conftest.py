@@ -33,7 +33,7 @@ _MOMENTS = (
     "kubernetes/push: started",
     "kubernetes/install/cilium: started",
     "kubernetes/install/flux-instance: started",
-    "kubernetes/try/coredns: started",
+    "kubernetes/test/coredns: started",
 )
 """One of every stage, and those that last or happen only once."""
 

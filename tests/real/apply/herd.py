@@ -85,17 +85,17 @@ def herd(wanted: Mapping[str, tuple[Kind, Making]], folder: Path) -> Iterator[He
 
 def with_token(kind: Kind, folder: Path, stack: ExitStack) -> Made:
     """Let the token of the lab make a cluster."""
-    enter_context = stack.enter_context(scene(kind, folder))
-    return Made(scene=enter_context, ran=enter_context.stockman(*APPLY))
+    lab_scene = stack.enter_context(scene(kind, folder))
+    return Made(scene=lab_scene, ran=lab_scene.stockman(*APPLY))
 
 
 def with_password(kind: Kind, folder: Path, stack: ExitStack) -> Made:
     """Let somebody with a password make a cluster, telling everything, and look over shoulders."""
-    enter_context = stack.enter_context(scene(kind, folder))
-    become_administrator(enter_context)
-    planned = enter_context.stockman("-vv", "plan", "--out", str(folder / "kept-plan.json"))
+    lab_scene = stack.enter_context(scene(kind, folder))
+    become_administrator(lab_scene)
+    planned = lab_scene.stockman("-vv", "plan", "--out", str(folder / "kept-plan.json"))
     (folder / "planned.txt").write_text(f"{planned.out}{planned.err}")
     told = folder / "applied.txt"
-    with enter_context.begun("-vv", *APPLY, told=told) as process:
+    with lab_scene.begun("-vv", *APPLY, told=told) as process:
         words = words_of_family(process)
-    return Made(scene=enter_context, ran=Ran(process.returncode, told.read_text(), ""), words=words)
+    return Made(scene=lab_scene, ran=Ran(process.returncode, told.read_text(), ""), words=words)

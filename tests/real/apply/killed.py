@@ -20,7 +20,7 @@ RESUME = ("runs", "resume")
 _BUCKET = "flock"
 _MOMENT = 0.02
 _MOST_LIVES = 200
-_OVER = "it ended with: done"
+_OVER = "has already ended"
 _PRIVATE = ("age.key", "github-deploy.key", "github-push-token.txt")
 """What an operator has that stands in no repository."""
 
@@ -33,12 +33,12 @@ class KilledOften:
     """What it tells last, at the earliest."""
 
     def __call__(self, kind: Kind, folder: Path, stack: ExitStack) -> Made:
-        enter_context = stack.enter_context(scene(kind, folder))
+        lab_scene = stack.enter_context(scene(kind, folder))
         resume: tuple[str, ...] = APPLY
         for moment in self.moments:
-            _kill(enter_context, resume, moment)
+            _kill(lab_scene, resume, moment)
             resume = RESUME
-        return Made(scene=enter_context, ran=enter_context.stockman(*RESUME))
+        return Made(scene=lab_scene, ran=lab_scene.stockman(*RESUME))
 
 
 @dataclass(frozen=True)
@@ -53,18 +53,18 @@ class ResumedElsewhere:
     def __call__(self, kind: Kind, folder: Path, stack: ExitStack) -> Made:
         url = stack.enter_context(versitygw_served(self.server, folder / "storage"))
         (kept(folder) / _BUCKET).mkdir()
-        enter_context = stack.enter_context(scene(kind, folder, _lock_home(url)))
-        enter_context.environment |= {
+        lab_scene = stack.enter_context(scene(kind, folder, _lock_home(url)))
+        lab_scene.environment |= {
             "AWS_ACCESS_KEY_ID": ACCESS_KEY,
             "AWS_SECRET_ACCESS_KEY": SECRET_KEY,
         }
-        _kill(enter_context, APPLY, self.at)
-        enter_context.directory = _cloned(enter_context)
-        too_early = enter_context.stockman(*RESUME)
+        _kill(lab_scene, APPLY, self.at)
+        lab_scene.directory = _cloned(lab_scene)
+        too_early = lab_scene.stockman(*RESUME)
         assert too_early.status == 1, too_early
         assert "error[lock.held]" in too_early.err, too_early
         _wait_for_the_lock()
-        return Made(scene=enter_context, ran=enter_context.stockman(*RESUME))
+        return Made(scene=lab_scene, ran=lab_scene.stockman(*RESUME))
 
 
 @dataclass(frozen=True)
@@ -75,18 +75,18 @@ class KilledAllTheTime:
     """How many a process tells before it is killed."""
 
     def __call__(self, kind: Kind, folder: Path, stack: ExitStack) -> Made:
-        enter_context = stack.enter_context(scene(kind, folder))
-        _kill(enter_context, APPLY, "run: accepted")
+        lab_scene = stack.enter_context(scene(kind, folder))
+        _kill(lab_scene, APPLY, "run: accepted")
         for _ in range(_MOST_LIVES):
             told = folder / "lived.txt"
-            with enter_context.begun(*RESUME, told=told) as process:
+            with lab_scene.begun(*RESUME, told=told) as process:
                 while process.poll() is None and told.read_text().count("\n") < self.lines:
                     time.sleep(_MOMENT)  # noqa: TID251  # a real process is killed in real time
                 process.kill()
             # The last one may be killed when everything is done, and before it can say so.
             if process.returncode == 0 or _OVER in told.read_text():
-                return Made(scene=enter_context, ran=Ran(0, "", told.read_text()))
-        return Made(scene=enter_context, ran=Ran(process.returncode, "", told.read_text()))
+                return Made(scene=lab_scene, ran=Ran(0, "", told.read_text()))
+        return Made(scene=lab_scene, ran=Ran(process.returncode, "", told.read_text()))
 
 
 def kept(folder: Path) -> Path:

@@ -22,7 +22,7 @@ from tests.real.apply.scene import writes
 from tests.real.talos.stories.whole import skipped_without_own_network
 from tools.pytest_plugin import RealTool
 
-NOTHING = "nothing to do: everything is as the configuration says\n"
+NOTHING = "No changes. The cluster matches the configuration.\n"
 TALOSCTL = {"1.11": "1.11.5", "1.12": "1.12.1", "1.13": "1.13.9", "1.14": "1.14.1"}
 """The client for machines of a minor."""
 _PATIENCE = 120
