@@ -45,6 +45,25 @@ def _cluster_dns(config: Effective) -> list[str]:
     return [str(ipaddress.ip_network(subnet, strict=False)[10]) for subnet in subnets]
 
 
+@kind("KubeletConfigs.kubernetes.talos.dev", "k8s.KubeletConfigController")
+def kubelet_configs(machine: Machine) -> Contents:
+    """The settings of the kubelet; `talosctl health` of 1.14 skips checks without them."""
+    config = machine.config
+    if config is None or config.is_partial:
+        return {}
+    settings: dict[str, object] = {
+        "image": config.kubelet.image,
+        "clusterDNS": _cluster_dns(config),
+        "clusterDomain": config.kubernetes.dns_domain,
+        "extraArgs": arguments(machine.minor, config.kubelet.arguments),
+        "extraConfig": config.kubelet.config,
+        "cloudProviderExternal": config.kubernetes.external_cloud_provider,
+        "skipNodeRegistration": config.kubelet.skips_registration,
+        "allowSchedulingOnControlPlane": config.kubernetes.schedules_on_control_planes,
+    }
+    return {"kubelet": settings}
+
+
 @kind("KubeletSpecs.kubernetes.talos.dev", "k8s.KubeletSpecController")
 def kubelet_specs(machine: Machine) -> Contents:
     config, name, addresses = machine.config, nodename(machine), node_ip_addresses(machine)
