@@ -5,6 +5,7 @@ import sys
 from pathlib import Path
 
 import pytest
+from stockman_lab.commands.registry import COMMANDS as LAB_COMMANDS
 
 from docs._ext.commands import find_command
 from stockman.cli.command import Command
@@ -90,6 +91,7 @@ BEFORE = {
 """What has to be done for single examples."""
 ENDS_WITH = {
     "stockman config diff main branch -o json": 2,
+    "stockman config machine k8s-work-4 --diff running.yaml": 4,  # the file masks secrets
     "stockman config migrate --to 1.14": 2,
     "stockman config migrate --to 1.14 node.yaml": 2,
     "stockman secrets check --strict -o json": 4,  # there is no repository, so no history
@@ -117,7 +119,8 @@ SCENE = [
 
 
 def examples() -> list[str]:
-    commands = [command for name in COMMANDS if isinstance(command := find_command(name), Command)]
+    names = (*COMMANDS, *LAB_COMMANDS)
+    commands = [command for name in names if isinstance(command := find_command(name), Command)]
     lines = [line for command in commands for line in command.examples]
     return list(dict.fromkeys([*EXAMPLES, *lines]))
 

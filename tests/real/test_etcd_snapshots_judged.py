@@ -257,6 +257,6 @@ def test_keys_and_metadata_of_what_an_api_server_wrote_agree(grown: Grown) -> No
         compared.add((object_key.resource, object_key.group))
 
     assert ("sheep", "farm.example") in compared
-    assert {"nodes", "configmaps", "secrets", "customresourcedefinitions", "apiservices"} <= {
+    assert {"configmaps", "secrets", "customresourcedefinitions", "apiservices"} <= {
         resource for resource, _ in compared
     }

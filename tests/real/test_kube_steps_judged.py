@@ -211,7 +211,7 @@ def test_a_secret_of_somebody_else_is_not_overwritten(door: Door) -> None:
         assert not await action.done(ports)
         with pytest.raises(Refused) as caught:
             await action.run(ports)
-        assert "another value for age.agekey; it was written by somebody" in (
+        assert "its value differs for age.agekey; it is managed by somebody" in (
             caught.value.problem.why
         )
         assert "a secret" not in str(caught.value.problem)

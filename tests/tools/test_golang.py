@@ -91,12 +91,12 @@ def test_a_source_copy_can_be_written_to_and_the_original_stays_as_it_was(
 
 
 def test_programs_of_one_module_share_the_source_copy(machine: Machine) -> None:
-    machine.run("build", "kubectl", "kube-scheduler", "kube-apiserver")
+    machine.run("build", "kubectl", "kube-controller-manager", "kube-apiserver")
 
     assert len(machine.calls("mod", "download")) == 1
     assert [call.arguments[-1] for call in machine.calls("build")] == [
         "./cmd/kubectl",
-        "./cmd/kube-scheduler",
+        "./cmd/kube-controller-manager",
         "./cmd/kube-apiserver",
     ]
 

@@ -68,7 +68,6 @@ type clusterAPISeen struct {
 	Free   bool   `json:"free"`
 	Memory bool   `json:"memory"`
 	System string `json:"system"`
-	Output string `json:"output"`
 	Drive  string `json:"drive"`
 	Gone   string `json:"gone"`
 }
@@ -275,9 +274,6 @@ func clusterAPI(ctx context.Context, client *proxmox.Client) *clusterAPISeen {
 	vm := must(host.VirtualMachine(ctx, machine))
 	info := must(vm.AgentOsInfo(ctx))
 	seen.System = info.ID
-	pid := must(vm.AgentExec(ctx, []string{"echo", "hello"}, ""))
-	status := must(vm.WaitForAgentExecExit(ctx, pid, 20))
-	seen.Output = status.OutData
 	finish(ctx, "stop")(vm.Stop(ctx))
 	try(vm.CloudInit(ctx, "ide0", "#cloud-config\n", "instance-id: one\n", "", ""))
 	try(vm.Ping(ctx))

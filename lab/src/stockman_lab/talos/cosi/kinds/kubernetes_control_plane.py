@@ -161,6 +161,29 @@ def _config_version(machine: Machine, program: str) -> int:
     return settings.version if settings is not None else 0
 
 
+@kind(
+    "BootstrapManifestsConfigs.kubernetes.talos.dev",
+    "k8s.ControlPlaneBootstrapManifestsController",
+)
+def bootstrap_manifests_configs(machine: Machine) -> Contents:
+    """What Talos installs itself; `talosctl health` >= 1.13 looks for the CNI in it."""
+    config = machine.config
+    if config is None or config.is_partial or not config.is_controlplane:
+        return {}
+    kubernetes = config.kubernetes
+    settings = {
+        "clusterDomain": kubernetes.dns_domain,
+        "podCIDRs": list(kubernetes.pod_subnets),
+        "proxyEnabled": kubernetes.proxy.enabled,
+        "proxyImage": kubernetes.proxy.image,
+        "coreDNSEnabled": kubernetes.core_dns.enabled,
+        "coreDNSImage": kubernetes.core_dns.image,
+        "flannelEnabled": kubernetes.cni == "flannel",
+        "cniName": kubernetes.cni,
+    }
+    return {"manifests": settings}
+
+
 @kind("StaticPods.kubernetes.talos.dev", "k8s.ControlPlaneStaticPodController")
 def static_pods(machine: Machine) -> Contents:
     pods = {program.name: _pod(machine, program) for program in _running(machine)}
