@@ -94,7 +94,11 @@ ENDS_WITH = {
     "stockman config machine k8s-work-4 --diff running.yaml": 4,  # the file masks secrets
     "stockman config migrate --to 1.14": 2,
     "stockman config migrate --to 1.14 node.yaml": 2,
-    "stockman secrets check --strict -o json": 4,  # there is no repository, so no history
+    # There is no repository, so no history.
+    "stockman secrets check": 4,
+    "stockman secrets check --no-history": 4,
+    "stockman secrets check --fix": 4,
+    "stockman secrets check --strict -o json": 4,
 }
 """Exit statuses other than 0."""
 
