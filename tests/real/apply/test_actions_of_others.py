@@ -70,7 +70,7 @@ def test_what_somebody_else_owns_is_theirs(name: str, cluster_api: Cluster) -> N
             with pytest.raises(Refused) as caught:
                 await action.run(ports)
             assert caught.value.problem.code == "kube.foreign"
-            assert "managed by others" in caught.value.problem.why
+            assert "managed by" in caught.value.problem.why
             assert SECRET not in str(caught.value.problem)
         assert await ports.to_kubernetes().get(ref) == before
         await ports.to_kubernetes().delete(ref)
