@@ -1,5 +1,6 @@
 """The command that hands out identities: run without a shell, and never quoted."""
 
+import shlex
 import sys
 
 import pytest
@@ -7,7 +8,7 @@ import pytest
 from stockman.adapters.programs import ProgramKeyCommand
 from stockman.ports.environment import NoAnswer
 
-PYTHON = sys.executable
+PYTHON = shlex.quote(sys.executable)
 
 
 def test_the_command_sees_more_variables_and_its_output_comes_back() -> None:

@@ -1,5 +1,6 @@
 """Shell completion: the scripts, and the answers they get."""
 
+import shlex
 import shutil
 import sys
 from pathlib import Path
@@ -141,11 +142,11 @@ def test_help_stands_beside_commands_where_the_shell_shows_it(shell: str) -> Non
 @pytest.fixture
 def installed(tmp_path: Path) -> Path:
     """A directory for $PATH in which `stockman` is a console script."""
-    script = tmp_path / "bin/stockman"
+    program, script = tmp_path / "stockman", tmp_path / "bin/stockman"
+    program.write_text(f"from {FAKE[-1]} import main\nmain()\n", encoding="utf-8")
     script.parent.mkdir()
-    script.write_text(
-        f"#!{sys.executable}\nfrom {FAKE[-1]} import main\nmain()\n", encoding="utf-8"
-    )
+    command = shlex.join([sys.executable, str(program)])
+    script.write_text(f'#!/bin/sh\nexec {command} "$@"\n', encoding="utf-8")
     script.chmod(0o755)
     return script.parent
 

@@ -1,5 +1,6 @@
 """How a run ends: statuses, problems, interrupts, closed pipes, strange terminals."""
 
+import shlex
 import signal
 import subprocess
 
@@ -10,7 +11,7 @@ from stockman.model.problem import Problem
 from tests.cli.fake_commands import PLANTED, PROBLEM
 from tests.cli.running import FAKE, PATIENCE, clean, in_bash, on_terminal, ran
 
-FAKE_LINE = " ".join(FAKE)
+FAKE_LINE = shlex.join(FAKE)
 
 
 @pytest.mark.parametrize("status", [0, 1, 2, 3, 4, 64])

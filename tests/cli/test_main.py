@@ -1,5 +1,6 @@
 """The console entry: quick answers that load nothing."""
 
+import shlex
 import subprocess
 import sys
 
@@ -101,7 +102,7 @@ def test_without_a_command_the_overview_goes_to_stderr_and_it_is_wrong_usage() -
 
 @pytest.mark.parametrize("arguments", ["--version", "--help", "completion bash"])
 def test_a_full_disk_is_told_once_and_without_a_trace(arguments: str) -> None:
-    seen = in_bash(f"{sys.executable} -m stockman {arguments} >/dev/full")
+    seen = in_bash(f"{shlex.quote(sys.executable)} -m stockman {arguments} >/dev/full")
 
     assert seen.status == 1
     assert seen.err.startswith("error[cli.output]: the output cannot be written\n")
@@ -110,8 +111,8 @@ def test_a_full_disk_is_told_once_and_without_a_trace(arguments: str) -> None:
 
 @pytest.mark.parametrize("arguments", ["--version", "--help", "completion bash"])
 def test_a_closed_stdout_swallows_the_answer(arguments: str) -> None:
-    assert in_bash(f"{sys.executable} -m stockman {arguments} >&-") == (0, "", "")
+    assert in_bash(f"{shlex.quote(sys.executable)} -m stockman {arguments} >&-") == (0, "", "")
 
 
 def test_a_closed_stderr_swallows_the_complaint() -> None:
-    assert in_bash(f"{sys.executable} -m stockman nonsense 2>&-") == (64, "", "")
+    assert in_bash(f"{shlex.quote(sys.executable)} -m stockman nonsense 2>&-") == (64, "", "")
