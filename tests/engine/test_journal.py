@@ -190,6 +190,25 @@ def test_a_line_has_a_longest_length(tmp_path: Path) -> None:
         asyncio.run(story())
 
 
+class Killed(BaseException):
+    """The process ends here."""
+
+
+def test_a_run_whose_creation_was_killed_does_not_exist(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    runs = LocalRunStore(tmp_path / "runs")
+
+    def kill(_: int) -> None:
+        raise Killed
+
+    monkeypatch.setattr("os.fsync", kill)
+    with pytest.raises(Killed):
+        asyncio.run(runs.create("first", "{}"))
+
+    assert asyncio.run(runs.list_runs()) == ()
+
+
 def test_files_are_for_their_owner_alone(tmp_path: Path) -> None:
     runs = LocalRunStore(tmp_path / "runs")
 

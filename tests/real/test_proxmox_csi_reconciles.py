@@ -12,6 +12,7 @@ from stockman_lab.pve.guest import Guest
 
 from tests.real.kube_served import Kubectl, kubectl_on_lab
 from tests.real.storage_driver import DRIVER, sidecars, storage_driver
+from tests.real.waiting import wait_until
 from tools.pytest_plugin import RealTool
 
 HOST = "pve"
@@ -123,6 +124,9 @@ def test_what_happened_is_told_by_events(kubectl: Kubectl) -> None:
     kubectl.told("apply", "-f", "-", text=WOOL.replace("wool}", "more}").replace("shed}", "barn}"))
     kubectl.told("wait", "pvc/more", "--for=jsonpath={.status.phase}=Bound", "--timeout=50s")
 
-    found = kubectl.told("events", "--for", "pvc/more", "-o", "jsonpath={.items[*].reason}")
+    def reasons() -> set[str]:
+        path = "jsonpath={.items[*].reason}"
+        return set(kubectl.told("events", "--for", "pvc/more", "-o", path).split())
 
-    assert {"ExternalProvisioning", "Provisioning", "ProvisioningSucceeded"} <= set(found.split())
+    expected = {"ExternalProvisioning", "Provisioning", "ProvisioningSucceeded"}
+    wait_until(lambda: expected <= reasons(), reasons)

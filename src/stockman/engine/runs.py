@@ -205,11 +205,14 @@ class LocalRunStore:
         folder = self._directory / run
         try:
             folder.mkdir(mode=_OWNER_ENTERS, parents=True)
-            handle = os.open(folder / PLAN, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY)
+            # A process may be killed here; a run exists once it has a complete plan.
+            unfinished = folder / f"{PLAN}.new"
+            handle = os.open(unfinished, os.O_WRONLY | os.O_CREAT | os.O_EXCL, _OWNER_ONLY)
             with os.fdopen(handle, "wb") as file:
                 file.write(plan.encode())
                 file.flush()
                 os.fsync(file.fileno())
+            unfinished.replace(folder / PLAN)
             for directory in (folder, self._directory, self._directory.parent):
                 _sync(directory)
         except OSError as error:
