@@ -151,14 +151,6 @@ def _manifests(documents: Documents) -> Iterator[Manifest]:
         yield Manifest(name=text(document.get("name")), text=text(document.get("manifest")))
 
 
-def _admission(documents: Documents) -> dict[str, Tree]:
-    rows = [
-        *mappings(at(documents.cluster, "apiServer", "admissionControl")),
-        *documents.all("KubeAdmissionControlConfig"),
-    ]
-    return {text(one.get("name")): mapping(one.get("configuration")) for one in rows}
-
-
 def _schedules(documents: Documents) -> bool:
     node = documents.one("KubeNodeConfig")
     if node is not None:
