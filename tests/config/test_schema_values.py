@@ -8,8 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from jsonschema import Draft202012Validator
 
-from stockman.config.reading import ReadContext
-from stockman.config.record_reader import read_record
+from stockman.config.record_reader import ReadContext, read_record
 from stockman.config.reference.key_types import BASE_TYPES, ListOf, MapOf, ValueType
 from stockman.config.reference.schema import anchor_pattern, value_schema
 from stockman.config.source.tree import (

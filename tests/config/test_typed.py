@@ -7,8 +7,7 @@ from typing import Annotated, Literal
 
 import pytest
 
-from stockman.config.reading import ReadContext
-from stockman.config.record_reader import read_record
+from stockman.config.record_reader import ReadContext, read_record
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.formats import NON_EMPTY, REQUIRED, Between, MacText
 from stockman.model.origin import Traced

@@ -6,8 +6,7 @@ from stockman.catalog.component import Component, ComponentContext, InputFiles
 from stockman.catalog.registry import component, names
 from stockman.config.language import Dialect
 from stockman.config.nearest import nearest_name
-from stockman.config.reading import ReadContext
-from stockman.config.record_reader import read_record
+from stockman.config.record_reader import ReadContext, read_record
 from stockman.config.source.tree import MappingNode, build_node
 from stockman.model.component import Component as Wish
 from stockman.model.component import find_component_facts as known_component

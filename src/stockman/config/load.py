@@ -10,8 +10,7 @@ from stockman.config.gc_pause import pause_gc
 from stockman.config.language import CLUSTER_SECTIONS, MACHINE_SECTIONS, Configuration
 from stockman.config.nearest import nearest_name
 from stockman.config.node_classes import apply_classes
-from stockman.config.reading import ReadContext
-from stockman.config.record_reader import read_record
+from stockman.config.record_reader import ReadContext, read_record
 from stockman.config.source.tree import MappingNode, TreeNode, Unreadable, decode_text
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.origin import Origin, Position

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 from stockman.config.language import ClassSection
 from stockman.config.nearest import nearest_name
-from stockman.config.reading import ReadContext
-from stockman.config.record_reader import read_record
+from stockman.config.record_reader import ReadContext, read_record
 from stockman.config.source.tree import (
     MappingEntry,
     MappingNode,

@@ -8,26 +8,27 @@ from __future__ import annotations
 
 import re
 import types
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import MISSING, Field, fields
 from enum import Enum
 from functools import cache
-from typing import Annotated, Any, Literal, NewType, TypeVar, Union, cast, get_args, get_origin
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
+from typing import (
+    Annotated,
+    Any,
+    Literal,
+    NewType,
+    NoReturn,
+    TypeVar,
+    Union,
+    cast,
+    get_args,
+    get_origin,
+)
+from uuid import UUID
 
 from stockman.config.hints import type_hints
 from stockman.config.nearest import nearest_name
-from stockman.config.reading import (
-    SCALAR_READERS,
-    InvalidValue,
-    KeyLocation,
-    NodeReader,
-    ReadContext,
-    read_text,
-    report_invalid_value,
-    report_missing_key,
-    report_unknown_key,
-    report_wrong_type,
-)
 from stockman.config.source.tree import (
     MappingEntry,
     MappingNode,
@@ -39,9 +40,210 @@ from stockman.config.source.tree import (
 from stockman.model.formats import Between, KeepPositions, NonEmpty, Required, TextFormat
 from stockman.model.origin import Origin, Position, Traced
 from stockman.model.pattern import pattern
-from stockman.model.secret import is_encrypted
+from stockman.model.problem import Problems
+from stockman.model.secret import Secret, SecretForm, is_encrypted, secret_form
+from stockman.model.version import Version
 
 T = TypeVar("T")
+_MAX_QUOTED = 60
+
+
+class ReadContext:
+    """Problems and secrets collected while a tree is read."""
+
+    def __init__(self, problems: Problems) -> None:
+        self.problems = problems
+        self.plain_secrets: list[Origin] = []
+        """Unencrypted secrets."""
+        self.secrets: list[Secret] = []
+        """All secrets, in any form."""
+        self.encrypted: list[Origin] = []
+        """Encrypted values of keys that are not secrets: present, but unknown."""
+        self.kept_nodes: dict[Position, TreeNode] = {}
+        """Values whose nested positions are needed later, by their position."""
+        self.partial = False
+        """Whether required keys may be missing, because another mapping provides them."""
+
+
+class InvalidValue(Exception):
+    """The value cannot be read; it is already reported, or encrypted."""
+
+
+class KeyLocation:
+    """Path of a value as the user wrote it, and its position."""
+
+    __slots__ = ("at", "path", "via")
+
+    def __init__(self, path: str, at: Position, via: str = "") -> None:
+        self.path = path
+        self.at = at
+        self.via = via
+
+    @property
+    def origin(self) -> Origin:
+        return Origin(self.at, self.path, self.via)
+
+
+NodeReader = Callable[[TreeNode, KeyLocation, ReadContext], Any]
+
+
+def _report_invalid_value(
+    location: KeyLocation, reading: ReadContext, text: str, says: str, example: str
+) -> NoReturn:
+    """Report a text that does not have the format of its key."""
+    shown = text if len(text) <= _MAX_QUOTED else f"{text[: _MAX_QUOTED - 3]}..."
+    reading.problems.error(
+        "config.value",
+        f"{location.path} has a value that does not fit",
+        why=f"{shown!r} is not {says}",
+        fix=f"write for example {example}",
+        at=location.at,
+    )
+    raise InvalidValue
+
+
+def _report_wrong_type(
+    node: TreeNode, location: KeyLocation, reading: ReadContext, expected: str
+) -> NoReturn:
+    """Report a mapping, list or value where another of the three is expected."""
+    if isinstance(node, ScalarNode) and is_encrypted(node.text):
+        reading.encrypted.append(location.origin)
+        raise InvalidValue
+    actual = {MappingNode: "a mapping", SequenceNode: "a list", ScalarNode: "a single value"}[
+        type(node)
+    ]
+    reading.problems.error(
+        "config.type",
+        f"{location.path or 'the file'} has the wrong form",
+        why=f"it is {actual}; {expected} is needed",
+        fix=f"see `stockman explain {_strip_indexes(location.path)}`",
+        at=location.at,
+    )
+    raise InvalidValue
+
+
+def _report_unknown_key(
+    name: str,
+    entry: MappingEntry,
+    location: KeyLocation,
+    known: Iterable[str],
+    reading: ReadContext,
+) -> None:
+    """Report an unknown key, and suggest the nearest one."""
+    near = nearest_name(name, known)
+    parent = location.path or "the file"
+    reading.problems.error(
+        "config.unknown-key",
+        f"{entry.name or name} is not a key of {parent}",
+        why=f"{parent} knows no {name!r}" + (f"; {near} is the nearest" if near else ""),
+        fix=f"write {near}"
+        if near
+        else f"remove it, or see `stockman explain {_strip_indexes(location.path)}`",
+        at=entry.key.at,
+    )
+
+
+def _report_missing_key(name: str, location: KeyLocation, reading: ReadContext) -> None:
+    """Report a missing required key."""
+    path = f"{location.path}.{name}" if location.path else name
+    reading.problems.error(
+        "config.missing-key",
+        f"{path} is missing",
+        why=f"{location.path or 'the file'} cannot do without it",
+        fix=f"add `{name}:`; see `stockman explain {_strip_indexes(path)}`",
+        at=location.at,
+    )
+
+
+def _strip_indexes(path: str) -> str:
+    """Return a path without list indexes, as used by `stockman explain`."""
+    return re.sub(r"\[\d+\]", "", path)
+
+
+_INTEGER = pattern(r"-?(0|[1-9][0-9]{0,18})")
+
+
+def read_text(node: TreeNode, location: KeyLocation, reading: ReadContext) -> str:
+    """Return the text of a value; an encrypted value is recorded."""
+    if not isinstance(node, ScalarNode):
+        _report_wrong_type(node, location, reading, "a single value")
+    if is_encrypted(node.text):
+        reading.encrypted.append(location.origin)
+        raise InvalidValue
+    return node.text
+
+
+def _read_integer(node: TreeNode, location: KeyLocation, reading: ReadContext) -> int:
+    text = read_text(node, location, reading)
+    if _INTEGER.fullmatch(text) is None:
+        expected = "a whole number of at most 19 digits" if text.isdecimal() else "a whole number"
+        _report_invalid_value(location, reading, text, expected, "4")
+    return int(text)
+
+
+def _read_flag(node: TreeNode, location: KeyLocation, reading: ReadContext) -> bool:
+    text = read_text(node, location, reading)
+    if text not in ("true", "false", "True", "False", "TRUE", "FALSE"):
+        _report_invalid_value(location, reading, text, "true or false", "true")
+    return text.lower() == "true"
+
+
+def _read_secret(node: TreeNode, location: KeyLocation, reading: ReadContext) -> Secret:
+    if not isinstance(node, ScalarNode):
+        _report_wrong_type(node, location, reading, "a single value")
+    if secret_form(node.text) is SecretForm.LITERAL and node.text:
+        reading.plain_secrets.append(location.origin)
+    secret = Secret(node.text)
+    reading.secrets.append(secret)
+    return secret
+
+
+def _read_network(node: TreeNode, location: KeyLocation, reading: ReadContext) -> IPv4Network:
+    text = read_text(node, location, reading)
+    try:
+        return IPv4Network(text)
+    except ValueError:
+        pass
+    try:
+        loose = IPv4Network(text, strict=False)
+    except ValueError:
+        _report_invalid_value(location, reading, text, "an IPv4 network", "127.66.0.0/24")
+    reading.problems.error(
+        "config.host-bits",
+        f"{location.path} names an address, not a network",
+        why=f"{text} has bits set behind its prefix; the network is {loose}",
+        fix=f"write {loose}",
+        at=location.at,
+    )
+    raise InvalidValue
+
+
+def _build_parser(make: Callable[[str], Any], says: str, example: str) -> NodeReader:
+    def read(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
+        text = read_text(node, location, reading)
+        try:
+            return make(text)
+        except ValueError:
+            _report_invalid_value(location, reading, text, says, example)
+
+    return read
+
+
+_SCALAR_READERS: dict[Any, NodeReader] = {
+    str: read_text,
+    int: _read_integer,
+    bool: _read_flag,
+    Secret: _read_secret,
+    IPv4Network: _read_network,
+    IPv4Address: _build_parser(IPv4Address, "an IPv4 address", "127.66.0.10"),
+    IPv4Interface: _build_parser(
+        lambda text: IPv4Interface(text) if "/" in text else IPv4Interface("no prefix"),
+        "an IPv4 address with prefix",
+        "127.66.0.10/24",
+    ),
+    UUID: _build_parser(UUID, "a UUID", "6f2d1c3e-0000-4000-8000-000000000001"),
+    Version: _build_parser(Version.parse, "a version", "1.12.1"),
+}
 
 
 def read_record(cls: type[T], tree: MappingNode, reading: ReadContext, path: str = "") -> T | None:
@@ -79,7 +281,7 @@ def _field_readers(cls: type) -> dict[str, _FieldReader]:
 
 def _read_fields(cls: type, node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
     if not isinstance(node, MappingNode):
-        report_wrong_type(node, location, reading, "a mapping (`key: value` lines)")
+        _report_wrong_type(node, location, reading, "a mapping (`key: value` lines)")
     keys = _field_readers(cls)
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {"": location.origin}
@@ -89,7 +291,7 @@ def _read_fields(cls: type, node: TreeNode, location: KeyLocation, reading: Read
         key = keys.get(name)
         inner = _child_location(location, name, entry)
         if key is None:
-            report_unknown_key(name, entry, location, keys, reading)
+            _report_unknown_key(name, entry, location, keys, reading)
             continue
         value = entry.value
         if isinstance(value, ScalarNode) and value.is_null:
@@ -115,7 +317,7 @@ def _read_fields(cls: type, node: TreeNode, location: KeyLocation, reading: Read
             continue
         lacking = lacking or not key.default
         if not reading.partial:
-            report_missing_key(key.name, location, reading)
+            _report_missing_key(key.name, location, reading)
     if lacking:
         raise InvalidValue
     return cls(origins=origins, **values) if issubclass(cls, Traced) else cls(**values)
@@ -160,8 +362,8 @@ def _build_reader(hint: object) -> NodeReader:
         return _read_untyped_value
     if isinstance(hint, type) and issubclass(hint, Enum):
         return _choice_reader(tuple(member.value for member in hint), hint)
-    if hint in SCALAR_READERS:
-        return SCALAR_READERS[hint]
+    if hint in _SCALAR_READERS:
+        return _SCALAR_READERS[hint]
     if isinstance(hint, type) and issubclass(hint, Traced):
         return lambda node, location, reading: _read_fields(hint, node, location, reading)
     raise TypeError(f"{hint} is not a type of the language")
@@ -223,7 +425,7 @@ def _format_reader(reader: NodeReader, shape: TextFormat) -> NodeReader:
         text = reader(node, location, reading)
         folded = text.lower() if shape.lower_case else text
         if len(folded) > shape.max_length or form.fullmatch(folded) is None:
-            report_invalid_value(location, reading, text, shape.description, shape.example)
+            _report_invalid_value(location, reading, text, shape.description, shape.example)
         return folded
 
     return read
@@ -267,7 +469,7 @@ def _non_empty_reader(reader: NodeReader) -> NodeReader:
 def _list_reader(reader: NodeReader) -> NodeReader:
     def read(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
         if not isinstance(node, SequenceNode):
-            report_wrong_type(node, location, reading, "a list (`- item` lines or `[a, b]`)")
+            _report_wrong_type(node, location, reading, "a list (`- item` lines or `[a, b]`)")
         items = []
         for index, item in enumerate(node.items):
             try:
@@ -285,7 +487,7 @@ def _mapping_reader(key_hint: object, reader: NodeReader) -> NodeReader:
 
     def read(node: TreeNode, location: KeyLocation, reading: ReadContext) -> object:
         if not isinstance(node, MappingNode):
-            report_wrong_type(node, location, reading, "a mapping (`key: value` lines)")
+            _report_wrong_type(node, location, reading, "a mapping (`key: value` lines)")
         items = {}
         for name, entry in node.entries.items():
             inner = _child_location(location, name, entry)

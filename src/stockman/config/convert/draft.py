@@ -21,8 +21,7 @@ from stockman.config.convert.tree_converter import TreeConverter
 from stockman.config.language import Configuration
 from stockman.config.load import load
 from stockman.config.node_classes import apply_classes
-from stockman.config.reading import ReadContext
-from stockman.config.record_reader import read_record
+from stockman.config.record_reader import ReadContext, read_record
 from stockman.config.rules import check_rules
 from stockman.config.source.tree import (
     MappingEntry,

@@ -54,24 +54,6 @@ class Calls:
         request = Request(method=method, segments=path, parameters=parameters)
         return _read(request, await self._transport.call(request), read)
 
-    async def _start(
-        self, method: Method, path: Path, parameters: Parameters | None = None
-    ) -> TaskRef:
-        """Send a request that starts a task."""
-        return await self._send_task(
-            Request(method=method, segments=path, parameters=parameters or {})
-        )
-
-    async def _maybe_start(
-        self, method: Method, path: Path, parameters: Parameters | None = None
-    ) -> TaskRef | None:
-        """Send a request that may start a task. None: it took effect without one."""
-        request = Request(method=method, segments=path, parameters=parameters or {})
-        return _read(request, await self._transport.call(request), _maybe_task)
-
-    async def _send_task(self, request: Request) -> TaskRef:
-        return _read(request, await self._transport.call(request), _task)
-
 
 def _read(request: Request, reply: Reply, read: Callable[[object], T]) -> T:
     try:
@@ -80,14 +62,20 @@ def _read(request: Request, reply: Reply, read: Callable[[object], T]) -> T:
         raise unexpected_answer(request, str(error)) from None
 
 
-def _task(data: object) -> TaskRef:
-    task = _maybe_task(data)
+def read_task(request: Request, reply: Reply) -> TaskRef:
+    """Return the task that a request started."""
+    task = read_optional_task(request, reply)
     if task is None:
-        raise UnexpectedAnswer("the reply contains no task id")
+        raise unexpected_answer(request, "the reply contains no task id")
     return task
 
 
-def _maybe_task(data: object) -> TaskRef | None:
+def read_optional_task(request: Request, reply: Reply) -> TaskRef | None:
+    """Return the task that a request started. None: it took effect without a task."""
+    return _read(request, reply, _optional_task)
+
+
+def _optional_task(data: object) -> TaskRef | None:
     if data is None or data == "OK":
         return None
     try:

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stockman.model.errors import Unreachable
-from stockman.proxmox.calls.base import Calls, Parameters
+from stockman.proxmox.calls.base import Calls, Parameters, read_task
 from stockman.proxmox.calls.vms import guest_path
 from stockman.proxmox.rows import mapping, read_record, row_list
 from stockman.proxmox.tasks import TaskRef
+from stockman.proxmox.transport import Request
 from stockman.proxmox.vms import AgentAddress, AgentInterface, GuestRef
 
 
@@ -34,7 +35,9 @@ class PowerCalls(Calls):
     async def _switch(
         self, at: GuestRef, command: str, parameters: Parameters | None = None
     ) -> TaskRef:
-        return await self._start("POST", guest_path(at, "status", command), parameters)
+        path = guest_path(at, "status", command)
+        request = Request(method="POST", segments=path, parameters=parameters or {})
+        return read_task(request, await self._transport.call(request))
 
 
 class AgentCalls(Calls):

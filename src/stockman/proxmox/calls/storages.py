@@ -9,7 +9,7 @@ from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.problem import Problem
 from stockman.model.proxmox_values import VolumeId
 from stockman.ports.system import Timekeeper
-from stockman.proxmox.calls.base import Calls, Parameters, SharedCall
+from stockman.proxmox.calls.base import Calls, Parameters, SharedCall, read_optional_task, read_task
 from stockman.proxmox.replication import ReplicationJob, ReplicationState
 from stockman.proxmox.rows import read_record, text
 from stockman.proxmox.storages import (
@@ -92,9 +92,9 @@ class StorageCalls(Calls):
     async def delete_volume(self, host: HostName, volume: str) -> TaskRef | None:
         """Delete a volume. None: deleted without a task."""
         volume_id = _parse_volume_id(volume)
-        return await self._maybe_start(
-            "DELETE", ("nodes", host, "storage", volume_id.storage, "content", str(volume_id))
-        )
+        path = ("nodes", host, "storage", volume_id.storage, "content", str(volume_id))
+        request = Request(method="DELETE", segments=path)
+        return read_optional_task(request, await self._transport.call(request))
 
     async def url_facts(self, host: HostName, url: str) -> UrlMetadata:
         """Return the metadata of a file on a web server, as seen by a host."""
@@ -106,10 +106,10 @@ class StorageCalls(Calls):
 
     async def download(self, host: HostName, storage: Datastore, file: Download) -> TaskRef:
         """Start a download by a host; the task fails if a file with this name exists."""
-        return await self._start(
-            "POST",
-            ("nodes", host, "storage", storage, "download-url"),
-            {
+        request = Request(
+            method="POST",
+            segments=("nodes", host, "storage", storage, "download-url"),
+            parameters={
                 "url": file.url,
                 "content": file.content,
                 "filename": file.name,
@@ -118,17 +118,17 @@ class StorageCalls(Calls):
                 **_checksum_parameters(file.checksum),
             },
         )
+        return read_task(request, await self._transport.call(request))
 
     async def upload(self, host: HostName, storage: Datastore, file: Upload) -> TaskRef:
         """Upload a file. The task may run on another host."""
-        return await self._send_task(
-            Request(
-                method="POST",
-                segments=("nodes", host, "storage", storage, "upload"),
-                parameters={"content": file.content, **_checksum_parameters(file.checksum)},
-                upload=file,
-            )
+        request = Request(
+            method="POST",
+            segments=("nodes", host, "storage", storage, "upload"),
+            parameters={"content": file.content, **_checksum_parameters(file.checksum)},
+            upload=file,
         )
+        return read_task(request, await self._transport.call(request))
 
 
 def _parse_volume_id(volume: str) -> VolumeId:

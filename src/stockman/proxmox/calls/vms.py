@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from stockman.model.names import HostName
-from stockman.proxmox.calls.base import Path
+from stockman.proxmox.calls.base import Path, read_optional_task, read_task
 from stockman.proxmox.calls.cluster import ClusterCalls
 from stockman.proxmox.rows import boolean, mapping, read_record, text, text_map
 from stockman.proxmox.tasks import TaskRef
+from stockman.proxmox.transport import Request
 from stockman.proxmox.vms import (
     GuestRef,
     MigrationCheck,
@@ -60,35 +61,46 @@ class VmCalls(ClusterCalls):
 
     async def create_vm(self, at: GuestRef, values: Mapping[str, Setting]) -> TaskRef:
         """Create a guest; raises `Conflict` if the VMID is in use."""
-        return await self._start("POST", ("nodes", at.host, at.kind), {"vmid": at.vmid, **values})
+        request = Request(
+            method="POST",
+            segments=("nodes", at.host, at.kind),
+            parameters={"vmid": at.vmid, **values},
+        )
+        return read_task(request, await self._transport.call(request))
 
     async def update_vm(self, at: GuestRef, change: VmUpdate) -> TaskRef | None:
         """Update the configuration; some keys stay pending until a restart. None: no task."""
-        return await self._maybe_start(
-            "PUT" if at.kind == "lxc" or _needs_no_task(change) else "POST",
-            guest_path(at, "config"),
-            {
+        request = Request(
+            method="PUT" if at.kind == "lxc" or _needs_no_task(change) else "POST",
+            segments=guest_path(at, "config"),
+            parameters={
                 **change.values,
                 "delete": ",".join(change.delete) or None,
                 "revert": ",".join(change.revert) or None,
                 "digest": change.digest,
             },
         )
+        return read_optional_task(request, await self._transport.call(request))
 
     async def delete_vm(self, at: GuestRef, *, purge: bool = True) -> TaskRef:
         """Delete a stopped guest with its own disks; `purge`: also remove it from HA, backup
         and replication jobs."""
-        return await self._start("DELETE", guest_path(at), {"purge": purge})
+        request = Request(method="DELETE", segments=guest_path(at), parameters={"purge": purge})
+        return read_task(request, await self._transport.call(request))
 
     async def make_template(self, at: GuestRef) -> TaskRef | None:
         """Convert a guest to a template; this cannot be undone."""
-        return await self._maybe_start("POST", guest_path(at, "template"))
+        request = Request(method="POST", segments=guest_path(at, "template"))
+        return read_optional_task(request, await self._transport.call(request))
 
     async def resize_disk(self, at: GuestRef, disk: str, size: str) -> TaskRef | None:
         """Grow a disk to a size (`32G`) or by a size (`+8G`); shrinking fails."""
-        return await self._maybe_start(
-            "PUT", guest_path(at, "resize"), {"disk": disk, "size": size}
+        request = Request(
+            method="PUT",
+            segments=guest_path(at, "resize"),
+            parameters={"disk": disk, "size": size},
         )
+        return read_optional_task(request, await self._transport.call(request))
 
     async def unlink_disks(
         self, at: GuestRef, disks: tuple[str, ...], *, destroy: bool = False
@@ -105,10 +117,10 @@ class VmCalls(ClusterCalls):
     async def migrate_vm(self, at: GuestRef, migration: MigrationRequest) -> TaskRef:
         """Migrate a guest to another host."""
         container = at.kind == "lxc"
-        return await self._start(
-            "POST",
-            guest_path(at, "migrate"),
-            {
+        request = Request(
+            method="POST",
+            segments=guest_path(at, "migrate"),
+            parameters={
                 "target": migration.target,
                 "online": migration.online or None,
                 "restart": (migration.restart or None) if container else None,
@@ -116,6 +128,7 @@ class VmCalls(ClusterCalls):
                 "target-storage" if container else "targetstorage": migration.target_storage,
             },
         )
+        return read_task(request, await self._transport.call(request))
 
 
 def _needs_no_task(change: VmUpdate) -> bool:
