@@ -11,9 +11,9 @@ from urllib.parse import parse_qs, urlsplit
 from stockman_lab.core.dice import Dice
 from stockman_lab.etcd.client import EtcdClient
 from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember
+from stockman_lab.kube.api.admission_context import Settings
 from stockman_lab.kube.api.messages import Request, Response, User
 from stockman_lab.kube.api.server import Api
-from stockman_lab.kube.api.surroundings import Settings
 
 NOW = 1_790_000_000.0
 MAPS = "/api/v1/namespaces/default/configmaps"

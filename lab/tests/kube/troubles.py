@@ -11,7 +11,7 @@ from stockman_lab.core.faults import Fault
 from stockman_lab.core.saved import restored
 from stockman_lab.kube.api.messages import User
 from stockman_lab.kube.helm.chart import newest
-from stockman_lab.kube.helm.engine import Helm, Wish
+from stockman_lab.kube.helm.engine import Helm, ReleaseSpec
 from stockman_lab.kube.helm.writer import Writer
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.file import read_world, world_file
@@ -87,8 +87,8 @@ class Troubled(KubeAsking):
         assert result is not None
         user = User("admin", ("system:masters",))
         helm = Helm(Writer(cluster.api, "Helm/4.1.0", user), lambda: self.world.now)
-        wish = Wish(chart, namespace, result, values, create_namespace=True)
-        release = helm.begin_install(wish)
+        release_spec = ReleaseSpec(chart, namespace, result, values, create_namespace=True)
+        release = helm.begin_install(release_spec)
         self.world.settle()
         helm.finish(release)
 

@@ -14,8 +14,8 @@ from typing import Protocol, TypeVar
 from stockman_lab.core.dice import Dice
 from stockman_lab.etcd.client import EtcdClient
 from stockman_lab.etcd.cluster import EtcdCluster, EtcdMember
+from stockman_lab.kube.api.admission_context import Settings
 from stockman_lab.kube.api.server import Api
-from stockman_lab.kube.api.surroundings import Settings
 from stockman_lab.servers.kube_port import ApiClock, memory_kubernetes
 
 from stockman.adapters.kubernetes.credentials import KubernetesEndpoint

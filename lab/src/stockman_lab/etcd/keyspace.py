@@ -104,13 +104,13 @@ class Keyspace:
 
     def put(self, key: bytes, value: bytes, lease: int = 0) -> int:
         """Set a key; returns the new revision."""
-        change = Change(self)
+        change = WriteTransaction(self)
         change.put(key, value, lease)
         return change.commit()
 
     def delete(self, key: bytes, range_end: bytes = b"") -> int:
         """Delete a key or a range; returns how many there were. Nothing there: nothing happens."""
-        change = Change(self)
+        change = WriteTransaction(self)
         count = change.delete(key, range_end)
         change.commit()
         return count
@@ -120,7 +120,7 @@ class Keyspace:
         return bisect_left(self.revisions, Revision(main + 1).key)
 
 
-class Change:
+class WriteTransaction:
     """A transaction: all that it writes has one revision."""
 
     def __init__(self, keyspace: Keyspace) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from heapq import heappop, heappush
 
 from stockman_lab.etcd.errors import EtcdError, Reason
-from stockman_lab.etcd.keyspace import Change, Keyspace, Lease
+from stockman_lab.etcd.keyspace import Keyspace, Lease, WriteTransaction
 
 _LONGEST = 9_000_000_000
 
@@ -32,7 +32,7 @@ def renew(keyspace: Keyspace, lease: int, now: float) -> Lease:
 def revoke(keyspace: Keyspace, lease: int) -> int:
     """End a lease and delete its keys, in order; returns the revision of the keyspace."""
     _found(keyspace, lease)
-    change = Change(keyspace)
+    change = WriteTransaction(keyspace)
     for key in attached(keyspace, lease):
         change.delete(key)
     del keyspace.leases[lease]

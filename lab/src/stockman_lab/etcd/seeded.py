@@ -12,7 +12,7 @@ from ipaddress import ip_network
 
 from stockman.etcd.kubernetes.keys import ObjectKey
 from stockman_lab.core.dice import Dice
-from stockman_lab.etcd.keyspace import Change, Keyspace
+from stockman_lab.etcd.keyspace import Keyspace, WriteTransaction
 
 NAMESPACES = ("default", "kube-node-lease", "kube-public", "kube-system")
 _PRIORITIES = {
@@ -34,7 +34,7 @@ def seed_server(keyspace: Keyspace, service_cidr: str, dice: Dice, now: float) -
         labels = content.pop("labels", None)
         if labels is not None:
             metadata["labels"] = labels
-        change = Change(keyspace)
+        change = WriteTransaction(keyspace)
         head = {name: content.pop(name) for name in ("apiVersion", "kind")}
         change.put(key.key, stored_json({**head, "metadata": metadata, **content}))
         change.commit()

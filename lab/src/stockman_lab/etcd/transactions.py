@@ -11,7 +11,7 @@ from typing import TypeAlias
 from stockman.etcd.records import KeyValue
 from stockman_lab.etcd.errors import EtcdError, Reason
 from stockman_lab.etcd.index import FROM_KEY_ON, NEWEST, within
-from stockman_lab.etcd.keyspace import Change, Found, Keyspace
+from stockman_lab.etcd.keyspace import Found, Keyspace, WriteTransaction
 
 
 class Target(Enum):
@@ -109,7 +109,7 @@ def transact(
             raise EtcdError(Reason.LEASE_NOT_FOUND)
         if isinstance(one, Range) and one.revision:
             keyspace.range(one.key, one.range_end, limit=1, revision=one.revision)
-    change = Change(keyspace)
+    change = WriteTransaction(keyspace)
     replies = [_done(keyspace, change, one) for one in chosen]
     return Done(succeeded, change.commit(), replies)
 
@@ -147,7 +147,7 @@ def _holds(keyspace: Keyspace, compare: Compare) -> bool:
     )
 
 
-def _done(keyspace: Keyspace, change: Change, operation: Operation) -> Found | int | None:
+def _done(keyspace: Keyspace, change: WriteTransaction, operation: Operation) -> Found | int | None:
     match operation:
         case Put(key, value, lease):
             change.put(key, value, lease)

@@ -6,18 +6,18 @@ from collections.abc import Iterator
 
 from stockman_lab.core.faults import Fault, Point
 from stockman_lab.pve.cluster_state import ClusterState
+from stockman_lab.pve.environment import Environment
 from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.host import Host
-from stockman_lab.pve.surroundings import Surroundings
 
 
 class Cluster:
     """Looks things up in one Proxmox cluster, and says no the way it does."""
 
-    def __init__(self, state: ClusterState, surroundings: Surroundings) -> None:
+    def __init__(self, state: ClusterState, environment: Environment) -> None:
         self.state = state
-        self.around = surroundings
+        self.around = environment
 
     @property
     def name(self) -> str:

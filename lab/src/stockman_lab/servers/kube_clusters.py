@@ -6,8 +6,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from stockman_lab.kube.access.front import Front, Trusted
+from stockman_lab.kube.api.admission_context import Settings
 from stockman_lab.kube.api.server import Api
-from stockman_lab.kube.api.surroundings import Settings
 from stockman_lab.kube.clusters.clusters import settings_of
 from stockman_lab.kube.store.stale import StaleStore
 from stockman_lab.talos import etcd_member

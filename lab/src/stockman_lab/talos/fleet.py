@@ -20,8 +20,8 @@ if TYPE_CHECKING:
     from stockman_lab.factory.state import FactoryState
     from stockman_lab.guest.view import GuestView
     from stockman_lab.pve.cluster import Cluster
+    from stockman_lab.pve.environment import Environment
     from stockman_lab.pve.guest import Guest
-    from stockman_lab.pve.surroundings import Surroundings
     from stockman_lab.registry.registry import Registry
     from stockman_lab.talos.machine import Machine
 
@@ -78,12 +78,12 @@ class Fleet:
     def __init__(
         self,
         state: FleetState,
-        surroundings: Surroundings,
+        environment: Environment,
         clusters: Mapping[str, Cluster],
         shelves: Shelves,
     ) -> None:
         self.state = state
-        self.around = surroundings
+        self.around = environment
         self._shelves = shelves
         self._clusters = clusters
         self.by_key: dict[str, Machine] = {

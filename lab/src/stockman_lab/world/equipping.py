@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from stockman_lab.kube.api.messages import User
 from stockman_lab.kube.helm.chart import newest
-from stockman_lab.kube.helm.engine import Helm, Wish
+from stockman_lab.kube.helm.engine import Helm, ReleaseSpec
 from stockman_lab.kube.helm.writer import Writer
 from stockman_lab.kube.nodes.node_object import UNINITIALIZED
 from stockman_lab.kube.objects import Object, entries_of
@@ -123,7 +123,7 @@ def _install(world: World, cluster: KubernetesCluster, chart: _Chart) -> None:
     if found is None:
         raise LookupError(chart.place)
     helm = Helm(Writer(cluster.api, _AGENT, _OPERATOR), lambda: world.now)
-    options = Wish(chart.name, chart.namespace, found, chart.values, create_namespace=True)
+    options = ReleaseSpec(chart.name, chart.namespace, found, chart.values, create_namespace=True)
     release = helm.begin_install(options)
     world.settle()
     helm.finish(release)

@@ -12,8 +12,8 @@ from stockman_lab.core.turns import next_turn
 from stockman_lab.guest.systems import Systems
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import ClusterState
+from stockman_lab.pve.environment import Environment, NothingOutside, Outside
 from stockman_lab.pve.happenings import happen
-from stockman_lab.pve.surroundings import NothingOutside, Outside, Surroundings
 from stockman_lab.talos.fleet import Fleet
 from stockman_lab.talos.guest import KIND, PLATFORMS, TalosGuest
 from stockman_lab.world.state import WorldState
@@ -76,7 +76,7 @@ class World:
         self.state = state
         self._registry: Registry | None = None
         self.timeline = Timeline(state.timeline, self._happen)
-        self.around = Surroundings(
+        self.around = Environment(
             timeline=self.timeline,
             dice=state.dice,
             faults=state.faults,
@@ -208,7 +208,7 @@ class World:
         for number in remember(self.state):
             self.recalled.pop(number, None)
 
-    def _recall(self, fault: Fault, cluster: str) -> tuple[ClusterState, Surroundings]:
+    def _recall(self, fault: Fault, cluster: str) -> tuple[ClusterState, Environment]:
         from stockman_lab.world.memories import recalled
 
         if fault.number not in self.recalled:

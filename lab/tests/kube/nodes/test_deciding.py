@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 import pytest
+from stockman_lab.kube.nodes.scheduling.cache import SchedulerCache
 from stockman_lab.kube.nodes.scheduling.deciding import Decision, Scheduling
-from stockman_lab.kube.nodes.scheduling.picture import Picture
 
 HOST = "kubernetes.io/hostname"
 WEB = {"matchLabels": {"app": "web"}}
@@ -31,7 +31,7 @@ def pod(name: str = "new", cpu: str = "1", **spec: Any) -> dict[str, Any]:
 def decide(new: dict[str, Any], *nodes: dict[str, Any], on_a: int = 1) -> Decision:
     """What becomes of a pod where some of its kind are on the node a."""
     others = [pod(f"old-{number}", cpu="100m", nodeName="a") for number in range(on_a)]
-    return Scheduling(Picture(nodes, others)).decide(new)
+    return Scheduling(SchedulerCache(nodes, others)).decide(new)
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from dataclasses import replace
 from stockman_lab.pve.formats.drive import Drive
 from stockman_lab.pve.formats.mount_point import MountPoint
 from stockman_lab.pve.formats.sizes import new_disk_bytes, new_mount_bytes
-from stockman_lab.pve.guest_config.change import Change, read_machine_change
+from stockman_lab.pve.guest_config.change import ConfigChange, read_machine_change
 from stockman_lab.pve.guest_config.context import GuestContext, Outcome
 from stockman_lab.pve.guest_config.state import GuestConfig
 from stockman_lab.pve.guest_config.update import plan_update
@@ -70,4 +70,4 @@ def update(config: GuestConfig, context: GuestContext, parameters: Mapping[str, 
 
 def changed(config: GuestConfig, context: GuestContext, **sets: str) -> Outcome:
     """What a request that only sets keys does."""
-    return plan_update(config, Change(sets=sets), context)
+    return plan_update(config, ConfigChange(sets=sets), context)

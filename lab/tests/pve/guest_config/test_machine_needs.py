@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 from stockman_lab.pve.formats.volume_name import VolumeName, parse_volume_id, parse_volume_name
-from stockman_lab.pve.guest_config.change import Change
+from stockman_lab.pve.guest_config.change import ConfigChange
 from stockman_lab.pve.guest_config.machine_needs import (
     machine_create_needs,
     machine_update_needs,
@@ -26,7 +26,7 @@ def privileges_for(guest: Guest, key: str, old: str | None, new: str | None) -> 
     """What one key takes: a new value of it, or with None its deletion."""
     if guest.creating:
         return machine_create_needs({key: new or ""}, guest)
-    change = Change(deletes=[key]) if new is None else Change(sets={key: new})
+    change = ConfigChange(deletes=[key]) if new is None else ConfigChange(sets={key: new})
     return machine_update_needs({key: old} if old is not None else {}, {}, change, guest)
 
 

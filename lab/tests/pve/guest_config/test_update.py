@@ -8,7 +8,7 @@ from dataclasses import replace
 import pytest
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.pve.guest_config.change import (
-    Change,
+    ConfigChange,
     canonical_drives,
     canonical_machine,
     read_container_change,
@@ -83,9 +83,9 @@ def test_the_version_of_a_tpm_cannot_change() -> None:
 
 
 def test_a_balloon_as_large_as_the_memory_is_fine() -> None:
-    check_update(machine(), Change(sets={"balloon": "4096"}))
-    check_update(machine(), Change(sets={"balloon": "0"}))
-    check_update(GuestConfig(), Change(sets={"balloon": "512"}))
+    check_update(machine(), ConfigChange(sets={"balloon": "4096"}))
+    check_update(machine(), ConfigChange(sets={"balloon": "0"}))
+    check_update(GuestConfig(), ConfigChange(sets={"balloon": "512"}))
 
 
 def test_a_disk_that_was_never_plugged_in_is_kept_when_its_key_is_deleted() -> None:

@@ -8,7 +8,7 @@ from functools import lru_cache
 
 from stockman_lab.kube.access.account_keys import BadToken
 from stockman_lab.kube.access.tokens import AUTHENTICATED, Tokens
-from stockman_lab.kube.admission.draft import Surroundings
+from stockman_lab.kube.admission.draft import AdmissionContext
 from stockman_lab.kube.api.messages import User
 from stockman_lab.kube.failures import Failure
 
@@ -52,15 +52,15 @@ def certificate_ends(certificate: bytes) -> float:
 class Authentication:
     """Knows everybody who may speak to a cluster."""
 
-    def __init__(self, tokens: Tokens | None, surroundings: Surroundings) -> None:
+    def __init__(self, tokens: Tokens | None, context: AdmissionContext) -> None:
         self._tokens = tokens
-        self._around = surroundings
+        self._context = context
 
     def user(self, headers: Mapping[str, str], certificate: bytes | None = None) -> User:
         """Who asks; raises `Failure` where credentials are given that are worth nothing."""
         if certificate is not None:
             user = certificate_user(certificate)
-            if user is not None and certificate_ends(certificate) >= self._around.now:
+            if user is not None and certificate_ends(certificate) >= self._context.now:
                 return user
         scheme, _, token = headers.get("authorization", "").partition(" ")
         token = token.strip()

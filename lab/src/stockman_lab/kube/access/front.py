@@ -33,14 +33,14 @@ class Front:
 
     def __init__(self, api: Api, trusted: Trusted) -> None:
         self.api = api
-        around = api.around
+        context = api.context
         tokens = None
         if trusted.service_account_key:
             key = account_key(trusted.service_account_key)
-            tokens = Tokens(key, trusted.issuer, around, trusted.audiences)
+            tokens = Tokens(key, trusted.issuer, context, trusted.audiences)
             api.subresources["serviceaccounts", "token"] = token_requests(tokens)
 
-        self.authentication = Authentication(tokens, around)
+        self.authentication = Authentication(tokens, context)
         self.authorization = Authorization(api.store)
         api.creations |= handlers(self.authorization)
 

@@ -77,5 +77,5 @@ def _myself(call: Call) -> Response:
 
 def _review_response(call: Call, content: Object, more: Object) -> Response:
     head = {"kind": content["kind"], "apiVersion": content["apiVersion"]}
-    metadata = {"creationTimestamp": written_time(call.around.now)}
+    metadata = {"creationTimestamp": written_time(call.context.now)}
     return answered({**head, "metadata": metadata, **more}, 201)

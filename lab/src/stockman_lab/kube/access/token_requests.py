@@ -27,7 +27,7 @@ def token_requests(tokens: Tokens) -> Callable[[Call], Response]:
 
 
 def _issue_token(call: Call, tokens: Tokens) -> Response:
-    account = call.around.found("serviceaccounts", call.namespace, call.name)
+    account = call.context.found("serviceaccounts", call.namespace, call.name)
     if account is None:
         raise not_found(call.named, call.name)
     of_tokens = dataclasses.replace(call, route=dataclasses.replace(call.route, resource=_RESOURCE))
@@ -38,13 +38,13 @@ def _issue_token(call: Call, tokens: Tokens) -> Response:
         cause = Cause("FieldValueInvalid", why, "spec.expirationSeconds")
         raise invalid(Named("", "authentication.k8s.io", "TokenRequest"), "", [cause])
     audiences = list(spec.get("audiences") or tokens.audiences)
-    now = int(call.around.now)
+    now = int(call.context.now)
     claims = {
         "aud": audiences,
         "exp": now + seconds,
         "iat": now,
         "iss": tokens.issuer,
-        "jti": call.around.dice.uuid(),
+        "jti": call.context.dice.uuid(),
         CLUSTER: {
             "namespace": call.namespace,
             **_bound(call, spec),
@@ -80,7 +80,7 @@ def _bound(call: Call, spec: Object) -> Object:
     if reference.get("kind") != "Pod":
         return {}
     name = str(reference.get("name", ""))
-    pod = call.around.found("pods", call.namespace, name)
+    pod = call.context.found("pods", call.namespace, name)
     if pod is None:
         raise not_found(Named("pods"), name)
     if reference.get("uid") not in (None, "", metadata_of(pod).get("uid")):

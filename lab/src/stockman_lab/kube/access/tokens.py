@@ -8,7 +8,7 @@ from datetime import datetime
 
 from stockman_lab.kube.access.account_keys import AccountKey, BadToken
 from stockman_lab.kube.access.roles import ACCOUNT
-from stockman_lab.kube.admission.draft import Surroundings
+from stockman_lab.kube.admission.draft import AdmissionContext
 from stockman_lab.kube.api.messages import User
 from stockman_lab.kube.objects import Object, metadata_of, part_of
 
@@ -26,13 +26,13 @@ class Tokens:
         self,
         key: AccountKey,
         issuer: str,
-        surroundings: Surroundings,
+        context: AdmissionContext,
         audiences: Sequence[str] = (),
     ) -> None:
         self.key = key
         self.issuer = issuer
         self.audiences = tuple(audiences) or (issuer,)
-        self._around = surroundings
+        self._context = context
 
     def user(self, token: str) -> User:
         """The service account of a token; raises `BadToken`."""
@@ -40,7 +40,7 @@ class Tokens:
         audiences = claims.get("aud") or []
         is_ours = claims.get("iss") == self.issuer and set(audiences) & set(self.audiences)
         since, until = float(claims.get("nbf", 0)) - _LEEWAY, float(claims.get("exp", 0))
-        if not is_ours or not since <= self._around.now <= until:
+        if not is_ours or not since <= self._context.now <= until:
             raise BadToken(token)
         bound = part_of(claims, CLUSTER)
         namespace, account = str(bound.get("namespace", "")), part_of(bound, "serviceaccount")
@@ -55,11 +55,11 @@ class Tokens:
 
     def _check_exists(self, plural: str, namespace: str, reference: Object) -> None:
         """Refuse a token that is bound to something that is gone."""
-        content = self._around.found(plural, namespace, str(reference.get("name", "")))
+        content = self._context.found(plural, namespace, str(reference.get("name", "")))
         if content is None or metadata_of(content).get("uid") != reference.get("uid"):
             raise BadToken(plural)
         gone = metadata_of(content).get("deletionTimestamp")
-        if gone and datetime.fromisoformat(gone).timestamp() < self._around.now - _LEEWAY:
+        if gone and datetime.fromisoformat(gone).timestamp() < self._context.now - _LEEWAY:
             raise BadToken(plural)
 
 

@@ -1,4 +1,4 @@
-"""An object on its way in: what was there, what is wanted, and what surrounds it."""
+"""An object on its way in: what was there, what is wanted, and what admission reads beside it."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from stockman_lab.kube.schema.resource import Resource
 from stockman_lab.kube.schema.type import Type
 
 
-class Surroundings(Protocol):
+class AdmissionContext(Protocol):
     """What admission looks at beside the object itself."""
 
     @property
@@ -45,7 +45,7 @@ class Draft:
 
     resource: Resource
     content: Object
-    around: Surroundings
+    context: AdmissionContext
     old: Object | None = None
     """None: it is new."""
     namespace: str = ""

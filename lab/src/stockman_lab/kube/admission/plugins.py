@@ -50,7 +50,7 @@ def _admit_growth(draft: Draft) -> None:
     if amount(desired) <= amount(had):
         return
     name = str(part_of(new, "spec").get("storageClassName", ""))
-    storage_class = draft.around.found("storageclasses", "", name) if name else None
+    storage_class = draft.context.found("storageclasses", "", name) if name else None
     if not (storage_class or {}).get("allowVolumeExpansion"):
         why = (
             "only dynamically provisioned pvc can be resized and the storageclass that provisions"
@@ -64,7 +64,7 @@ def need_namespace(draft: Draft) -> None:
     name = draft.namespace
     if not name or not draft.resource.namespaced:
         return
-    result = draft.around.found("namespaces", "", name)
+    result = draft.context.found("namespaces", "", name)
     if result is None:
         raise not_found(_NAMESPACES, name)
     if metadata_of(result).get("deletionTimestamp"):
@@ -93,7 +93,7 @@ def _give_class(draft: Draft) -> None:
     beta = part_of(draft.content, "metadata", "annotations")
     if "storageClassName" in spec or "volume.beta.kubernetes.io/storage-class" in beta:
         return
-    name = _newest_default(draft.around.listed("storageclasses"), _DEFAULT_CLASS)
+    name = _newest_default(draft.context.listed("storageclasses"), _DEFAULT_CLASS)
     if name:
         spec["storageClassName"] = name
 
@@ -119,7 +119,7 @@ def _taint(draft: Draft) -> None:
 
 
 def _admit_pod(draft: Draft) -> None:
-    if draft.around.demands_accounts:
+    if draft.context.demands_accounts:
         give_account(draft)
     _give_priority(draft)
     _tolerate(draft.content["spec"])
@@ -132,7 +132,7 @@ def _give_priority(draft: Draft) -> None:
     if not name:
         chosen = [
             priority_class
-            for priority_class in draft.around.listed("priorityclasses")
+            for priority_class in draft.context.listed("priorityclasses")
             if priority_class.get("globalDefault")
         ]
         value, policy = 0, "PreemptLowerPriority"
@@ -140,7 +140,7 @@ def _give_priority(draft: Draft) -> None:
             value, policy = chosen[0]["value"], chosen[0].get("preemptionPolicy", policy)
             spec["priorityClassName"] = metadata_of(chosen[0])["name"]
     else:
-        priority_class = draft.around.found("priorityclasses", "", name)
+        priority_class = draft.context.found("priorityclasses", "", name)
         if priority_class is None and name not in _CRITICAL:
             why = f"no PriorityClass with name {name} was found"
             raise forbidden(draft.named, draft.name, why)
@@ -193,7 +193,7 @@ def give_account(draft: Draft) -> None:
         return
     name = spec["serviceAccountName"] = spec.get("serviceAccountName") or "default"
     spec["serviceAccount"] = name
-    account = draft.around.found("serviceaccounts", draft.namespace, name)
+    account = draft.context.found("serviceaccounts", draft.namespace, name)
     if account is None:
         why = (
             f"error looking up service account {draft.namespace}/{name}: serviceaccount"
@@ -227,7 +227,7 @@ def _mount(draft: Draft, spec: Object) -> None:
 
 def random_suffix(draft: Draft) -> str:
     """Five letters, as the server appends them to names."""
-    dice = draft.around.dice
+    dice = draft.context.dice
     return "".join(_LETTERS[dice.below(len(_LETTERS))] for _ in range(5))
 
 

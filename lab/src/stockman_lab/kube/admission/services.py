@@ -30,7 +30,7 @@ def prepare_service(draft: Draft) -> None:
         spec["clusterIP"] = old["clusterIP"]
         spec["clusterIPs"] = old.get("clusterIPs", [old["clusterIP"]])
     _give_address(draft, spec, old)
-    network = ip_network(draft.around.service_network)
+    network = ip_network(draft.context.service_network)
     family = f"IPv{network.version}"
     if spec.get("clusterIP") == _NO_ADDRESS and not spec.get("selector"):
         other = "IPv6" if network.version == 4 else "IPv4"
@@ -54,15 +54,15 @@ def _give_address(draft: Draft, spec: Object, old: Object) -> None:
 
 
 def _taken(draft: Draft) -> set[str]:
-    services = draft.around.listed("services")
+    services = draft.context.listed("services")
     return {part_of(service, "spec").get("clusterIP", "") for service in services}
 
 
 def _free_address(draft: Draft) -> str:
     """A random address of the upper part; the lower one is for those who choose."""
-    network = ip_network(draft.around.service_network)
+    network = ip_network(draft.context.service_network)
     size, taken = network.num_addresses - 2, _taken(draft)
-    begin = draft.around.dice.below(max(1, size - _STATIC))
+    begin = draft.context.dice.below(max(1, size - _STATIC))
     for step in range(size):
         address = str(network[1 + (_STATIC + begin + step) % size])
         if address not in taken:
@@ -73,7 +73,7 @@ def _free_address(draft: Draft) -> str:
 
 def _check_address(draft: Draft, desired: str) -> None:
     why = ""
-    if ip_address(desired) not in ip_network(draft.around.service_network):
+    if ip_address(desired) not in ip_network(draft.context.service_network):
         why = "the provided network does not match the current range"
     elif desired in _taken(draft):
         why = "provided IP is already allocated"
@@ -89,7 +89,7 @@ def _give_ports(draft: Draft, spec: Object, old: Object) -> None:
     before = {_port_key(port): port.get("nodePort") for port in entries_of(old, "ports")}
     taken = {
         port.get("nodePort")
-        for service in draft.around.listed("services")
+        for service in draft.context.listed("services")
         for port in entries_of(service, "spec", "ports")
     }
     for port in entries_of(spec, "ports"):
@@ -106,6 +106,6 @@ def _port_key(port: Object) -> tuple[object, object]:
 
 def _free_port(draft: Draft, taken: set[object]) -> int:
     count = _LAST_PORT - _FIRST_PORT + 1
-    begin = draft.around.dice.below(count)
+    begin = draft.context.dice.below(count)
     free = (_FIRST_PORT + (begin + step) % count for step in range(count))
     return next(port for port in free if port not in taken)

@@ -221,7 +221,7 @@ def _change_namespace(draft: Draft) -> None:
 
 
 def _begin_volume(draft: Draft) -> None:
-    since = written_time(draft.around.now)
+    since = written_time(draft.context.now)
     draft.content["status"] = {"phase": "Pending", "lastPhaseTransitionTime": since}
 
 

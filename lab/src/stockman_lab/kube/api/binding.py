@@ -66,7 +66,7 @@ def _bound(call: Call, pod: Object, node: str, more: Object) -> Object:
         "type": "PodScheduled",
         "status": "True",
         "lastProbeTime": None,
-        "lastTransitionTime": written_time(call.around.now),
+        "lastTransitionTime": written_time(call.context.now),
     }
     status = pod.setdefault("status", {})
     conditions = [
@@ -79,7 +79,7 @@ def _bound(call: Call, pod: Object, node: str, more: Object) -> Object:
 
 
 def _give_topology(call: Call, metadata: Object, node: str) -> None:
-    result = call.around.found("nodes", "", node) or {}
+    result = call.context.found("nodes", "", node) or {}
     labels = part_of(result, "metadata", "labels")
     supplied = {name: labels[name] for name in _TOPOLOGY if name in labels}
     if supplied:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 
 from stockman.etcd.kubernetes.keys import ObjectKey
-from stockman_lab.kube.admission.draft import Draft, Surroundings
+from stockman_lab.kube.admission.draft import AdmissionContext, Draft
 from stockman_lab.kube.api.messages import Request
 from stockman_lab.kube.api.negotiating import Wanted
 from stockman_lab.kube.api.routes import Route
@@ -27,7 +27,7 @@ class Call:
     wanted: Wanted
     types: Types
     store: Store
-    around: Surroundings
+    context: AdmissionContext
     warnings: list[str] = field(default_factory=list)
     is_dry: bool = False
     """Whether nothing is to be changed."""
@@ -73,7 +73,7 @@ class Call:
         return Draft(
             self.resource,
             content,
-            self.around,
+            self.context,
             None if old is None else old.content,
             self.namespace,
             self.route.subresource,

@@ -63,7 +63,7 @@ def writing(call: Call, content: Object, subresource: str = "") -> Writing:
         call.request.manager or "unknown",
         call.resource.api_version,
         call.shape,
-        written_time(call.around.now),
+        written_time(call.context.now),
         subresource or call.route.subresource,
         reset_fields(call.draft(content)),
     )
@@ -93,8 +93,8 @@ def create_object(call: Call, content: Object) -> Entry:
 def _begin(draft: Draft) -> None:
     metadata = draft.content["metadata"]
     metadata.pop("deletionTimestamp", None)
-    metadata["uid"] = draft.around.dice.uuid()
-    metadata["creationTimestamp"] = written_time(draft.around.now)
+    metadata["uid"] = draft.context.dice.uuid()
+    metadata["creationTimestamp"] = written_time(draft.context.now)
     prepare_create(draft)
     causes = validate_create(draft)
     if causes:
@@ -102,7 +102,7 @@ def _begin(draft: Draft) -> None:
 
 
 def _suffix(draft: Draft) -> str:
-    return "".join(_LETTERS[draft.around.dice.below(len(_LETTERS))] for _ in range(_SUFFIX))
+    return "".join(_LETTERS[draft.context.dice.below(len(_LETTERS))] for _ in range(_SUFFIX))
 
 
 def _store(call: Call, draft: Draft) -> Entry:

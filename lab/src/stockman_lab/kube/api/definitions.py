@@ -37,7 +37,7 @@ def establish(call: Call, entry: Entry) -> Entry:
     if known == accepted:
         return entry
     status["acceptedNames"] = accepted
-    now = written_time(call.around.now)
+    now = written_time(call.context.now)
     before = {condition["type"]: condition for condition in status.get("conditions") or []}
     status["conditions"] = [
         before.get(kind) or _condition(kind, reason, message, now)
@@ -73,7 +73,7 @@ def terminate(call: Call, entry: Entry) -> Entry:
     """Let a definition go with all its objects; returns what it was in the beginning of that."""
     content = copied(entry.content)
     metadata = content["metadata"]
-    now = written_time(call.around.now)
+    now = written_time(call.context.now)
     if metadata.get("deletionTimestamp"):
         return entry
     metadata["deletionTimestamp"] = now

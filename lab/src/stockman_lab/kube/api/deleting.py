@@ -114,7 +114,7 @@ def _mark(call: Call, metadata: Object, grace: int) -> None:
     """Note that an object has been asked to go."""
     if not metadata.get("deletionTimestamp") and metadata.get("generation"):
         metadata["generation"] += 1
-    metadata["deletionTimestamp"] = written_time(call.around.now + grace)
+    metadata["deletionTimestamp"] = written_time(call.context.now + grace)
     if call.resource.plural != "namespaces" or call.resource.group:
         metadata["deletionGracePeriodSeconds"] = grace
 

@@ -52,7 +52,7 @@ def _with_disruption_target(call: Call, entry: Entry) -> Object:
         "type": "DisruptionTarget",
         "status": "True",
         "lastProbeTime": None,
-        "lastTransitionTime": written_time(call.around.now),
+        "lastTransitionTime": written_time(call.context.now),
         "reason": "EvictionByEvictionAPI",
         "message": "Eviction API: evicting",
     }
@@ -68,7 +68,7 @@ def _goes_anyway(pod: Object) -> bool:
 def _account(call: Call, pod: Entry, *, is_dry: bool) -> None:
     budgets = [
         one
-        for one in call.around.listed("poddisruptionbudgets", call.namespace)
+        for one in call.context.listed("poddisruptionbudgets", call.namespace)
         if selects(part_of(one, "spec").get("selector"), metadata_of(pod.content).get("labels"))
     ]
     if not budgets:
@@ -99,7 +99,7 @@ def _account(call: Call, pod: Entry, *, is_dry: bool) -> None:
         content = copied(kept.content)
         told = content["status"]
         told["disruptionsAllowed"] = told.get("disruptionsAllowed", 0) - 1
-        told.setdefault("disruptedPods", {})[call.name] = written_time(call.around.now)
+        told.setdefault("disruptedPods", {})[call.name] = written_time(call.context.now)
         call.store.update(kept, content)
 
 

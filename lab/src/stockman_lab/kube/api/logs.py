@@ -43,7 +43,7 @@ def pod_log(call: Call, written: Written = lambda _: None) -> Response:
         if not part_of(pod, "spec").get("nodeName"):
             return Response(204)
         _check_node(call, pod)
-        lines = _lines(pod, options, call.around.now, written)
+        lines = _lines(pod, options, call.context.now, written)
     except NoLogs as why:
         raise bad_request(str(why)) from None
     if not call.request.is_asked("follow") or options.previous:
@@ -58,7 +58,7 @@ def _options(call: Call, container: str) -> _Options:
         return read_number(request.asked(name)) if name in request.query else None
 
     seconds, moment = number("sinceSeconds"), request.asked("sinceTime")
-    since = call.around.now - seconds if seconds else 0.0
+    since = call.context.now - seconds if seconds else 0.0
     return _Options(
         container,
         datetime.fromisoformat(moment).timestamp() if moment else since,
@@ -121,7 +121,7 @@ async def _follow(
     call: Call, options: _Options, lines: list[Line], written: Written
 ) -> AsyncIterator[bytes]:
     """What is said from now on, until the container ends."""
-    last = max((moment for moment, _ in lines), default=call.around.now)
+    last = max((moment for moment, _ in lines), default=call.context.now)
     while True:
         if lines:
             yield _text(lines, options)
@@ -133,7 +133,7 @@ async def _follow(
         if entry is None:
             return
         try:
-            lines = _lines(entry.content, options, call.around.now, written, last)
+            lines = _lines(entry.content, options, call.context.now, written, last)
         except NoLogs:
             return
         last = max((moment for moment, _ in lines), default=last)

@@ -12,6 +12,7 @@ from stockman_lab.etcd.errors import EtcdError, Reason
 from stockman_lab.etcd.index import family
 from stockman_lab.etcd.keyspace import Keyspace
 from stockman_lab.kube.api import answers
+from stockman_lab.kube.api.admission_context import Settings, StoredContext
 from stockman_lab.kube.api.binding import bind
 from stockman_lab.kube.api.call import Call
 from stockman_lab.kube.api.creating import create
@@ -25,7 +26,6 @@ from stockman_lab.kube.api.negotiating import negotiated
 from stockman_lab.kube.api.patches import patch
 from stockman_lab.kube.api.routes import NotAnObject, Route, not_allowed, read_route
 from stockman_lab.kube.api.subresources import Handler, answer_subresource
-from stockman_lab.kube.api.surroundings import Cluster, Settings
 from stockman_lab.kube.api.updating import update
 from stockman_lab.kube.api.watching import table_of, watched
 from stockman_lab.kube.discovery.discovery import Discovery
@@ -61,7 +61,7 @@ class Api:
     ) -> None:
         self.store = store or Store(connect)
         self.settings = settings or Settings()
-        self.around = Cluster(self.store, dice, self.settings)
+        self.context = StoredContext(self.store, dice, self.settings)
         self.subresources: dict[tuple[str, str], Handler] = {}
         """By plural and name: those that others serve."""
         self.creations: dict[tuple[str, str], Handler] = {("", "bindings"): bind}
@@ -126,7 +126,7 @@ class Api:
         except NotAnObject:
             return self._told(request, types)
         desired = negotiated(request.headers.get("accept", ""))
-        call = Call(request, route, desired, types, self.store, self.around)
+        call = Call(request, route, desired, types, self.store, self.context)
         try:
             response = self._serve(call, route)
         except Failure as failure:

@@ -14,7 +14,7 @@ from stockman_lab.kube.failures import bad_request
 from stockman_lab.kube.objects import Object
 from stockman_lab.kube.schema.rewriting import rewritten
 from stockman_lab.kube.store.entries import Entry, compact_json
-from stockman_lab.kube.store.watch import Sight, Watch, Wish
+from stockman_lab.kube.store.watch import Sight, Watch, WatchRequest
 from stockman_lab.kube.tables.table import Include, table
 
 
@@ -26,7 +26,7 @@ def table_of(call: Call, entries: list[Entry], metadata: Object) -> Object:
     except ValueError:
         raise bad_request(f'unrecognized includeObject value: "{requested}"') from None
     contents = (entry.content for entry in entries)
-    return table(call.resource, contents, call.around.now, metadata, include)
+    return table(call.resource, contents, call.context.now, metadata, include)
 
 
 _SHORTEST, _SPREAD = 1800, 1800
@@ -52,8 +52,8 @@ def watch(call: Call) -> Watch:
     if not request.asked("resourceVersion") and not initial:
         call.store.revision()
     matches = chosen.filter
-    until = call.around.now + _seconds(call)
-    wish = Wish(
+    until = call.context.now + _seconds(call)
+    watch_request = WatchRequest(
         call.prefix,
         matches,
         since,
@@ -62,7 +62,7 @@ def watch(call: Call) -> Watch:
         until=until,
         at_least=at_least,
     )
-    return Watch(call.store, wish)
+    return Watch(call.store, watch_request)
 
 
 def _seconds(call: Call) -> float:
@@ -70,7 +70,7 @@ def _seconds(call: Call) -> float:
         number = read_number(call.request.asked("timeoutSeconds"))
         if number > 0:
             return float(number)
-    return float(_SHORTEST + call.around.dice.below(_SPREAD))
+    return float(_SHORTEST + call.context.dice.below(_SPREAD))
 
 
 def watched(call: Call) -> Response:

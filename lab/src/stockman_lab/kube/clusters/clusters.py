@@ -9,9 +9,9 @@ from stockman_lab.core.timeline import Arguments
 from stockman_lab.etcd import quorum
 from stockman_lab.etcd.client import EtcdClient
 from stockman_lab.kube.access.builtin_roles import add_builtin_roles
+from stockman_lab.kube.api.admission_context import Settings
 from stockman_lab.kube.api.messages import Request, Response, User
 from stockman_lab.kube.api.server import Api
-from stockman_lab.kube.api.surroundings import Settings
 from stockman_lab.kube.controllers.client import Client
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.manager import Controllers
@@ -342,7 +342,7 @@ class Kubernetes:
     def listed(self, machine: Machine, plural: str) -> Sequence[Mapping[str, object]]:
         """Objects of a built-in kind of a machine's cluster."""
         cluster = self.cluster_of(machine)
-        return () if cluster is None else cluster.api.around.listed(plural)
+        return () if cluster is None else cluster.api.context.listed(plural)
 
     def manifests(self, machine: Machine) -> Mapping[str, Sequence[Mapping[str, object]]]:
         """What a machine brings into its cluster, by name."""

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.objects import Object, copied, metadata_of
 
 _MAP = "kube-root-ca.crt"
@@ -23,7 +23,7 @@ class _OfNamespaces(Controller):
     plural = ""
     object_name = ""
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """A namespace, or the one whose object went or was changed."""
         if change.key.resource == "namespaces":
             return (change.key.name,) if change.after is not None else ()
@@ -70,7 +70,7 @@ class RootAuthority(_OfNamespaces):
 
     def sync(self, key: str) -> None:
         """Make or mend the map where it is missing or was changed."""
-        certificate = self.around.root_ca()
+        certificate = self.context.root_ca()
         if not self.is_open(key) or not certificate:
             return
         known = self.objects.get("configmaps", named_key(key, _MAP))

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from stockman_lab.kube.controllers import pods as pod_facts
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change, Objects, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, Objects, named_key
 from stockman_lab.kube.controllers.volume_protection import claims_of
 from stockman_lab.kube.objects import Object, metadata_of, part_of
 
@@ -28,7 +28,7 @@ class Attaching(Controller):
     component = "attachdetach-controller"
     watches = ("pods", "volumeattachments", "persistentvolumeclaims", "nodes")
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Volumes: of a pod those it uses, of an attachment the one it is about."""
         match change.key.resource:
             case "pods":
@@ -127,11 +127,11 @@ class Attaching(Controller):
         )
         note = f"{self.name} {key} {node}"
         if nodes is None or ready.get("status") == "True" or tainted:
-            self.around.notes.pop(note, None)
+            self.context.notes.pop(note, None)
             return True
-        since = float(self.around.notes.setdefault(note, str(self.now)))
+        since = float(self.context.notes.setdefault(note, str(self.now)))
         if self.now >= since + _FORCED:
-            del self.around.notes[note]
+            del self.context.notes[note]
             return True
         self.look_again(key, since + _FORCED)
         return False
@@ -144,7 +144,7 @@ def is_attachable(objects: Objects, volume: Object) -> bool:
     return bool(name) and part_of(driver or {}, "spec").get("attachRequired", True) is not False
 
 
-def _matters(change: Change) -> bool:
+def _matters(change: ObjectChange) -> bool:
     """Whether a pod came to its node, ended or went."""
     if change.before is None or change.after is None:
         return True
@@ -153,7 +153,7 @@ def _matters(change: Change) -> bool:
     return placed or pod_facts.phase(before) != pod_facts.phase(after)
 
 
-def _is_moved(change: Change) -> bool:
+def _is_moved(change: ObjectChange) -> bool:
     before, after = change.before or {}, change.after or {}
     ready = [(pod_facts.condition(item, "Ready") or {}).get("status") for item in (before, after)]
     taints = [part_of(item, "spec").get("taints") for item in (before, after)]

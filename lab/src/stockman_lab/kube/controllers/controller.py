@@ -8,7 +8,7 @@ from typing import ClassVar, Protocol
 
 from stockman_lab.core.dice import Dice
 from stockman_lab.kube.controllers.client import Client
-from stockman_lab.kube.controllers.objects import Change, Objects
+from stockman_lab.kube.controllers.objects import ObjectChange, Objects
 from stockman_lab.kube.controllers.recorder import Recorder
 from stockman_lab.kube.objects import written_time
 
@@ -22,7 +22,7 @@ class Later(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Surroundings:
+class ControllerContext:
     """What all controllers of a cluster work with."""
 
     objects: Objects
@@ -51,17 +51,15 @@ class Controller:
     watches: ClassVar[tuple[str, ...]]
     """Plurals of what it looks at, of custom kinds with their groups; empty: everything."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        self.around = surroundings
-        self.objects = surroundings.objects
-        self.client = surroundings.client
-        self.recorder = Recorder(
-            surroundings.objects, surroundings.client, surroundings.clock, self.component
-        )
+    def __init__(self, context: ControllerContext) -> None:
+        self.context = context
+        self.objects = context.objects
+        self.client = context.client
+        self.recorder = Recorder(context.objects, context.client, context.clock, self.component)
 
     @property
     def now(self) -> float:
-        return self.around.clock()
+        return self.context.clock()
 
     @property
     def today(self) -> str:
@@ -71,7 +69,7 @@ class Controller:
     def remember(self) -> None:
         """Know again what was known when the world was saved, where more than objects is."""
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """What has to be looked at after a change; the object itself unless told otherwise."""
         return (change.name,)
 
@@ -81,16 +79,16 @@ class Controller:
 
     def look_again(self, key: str, moment: float, *, patient: bool = False) -> None:
         """Look at a key at a moment, if not before; nobody hurries for a patient look."""
-        self.around.later(self.name, key, moment, patient=patient)
+        self.context.later(self.name, key, moment, patient=patient)
 
     def has_waited(self, key: str, note: str, seconds: tuple[float, float]) -> bool:
         """Whether something that takes a while is over; it begins when first asked about."""
-        moment = self.around.notes.get(note)
+        moment = self.context.notes.get(note)
         if moment is None:
-            moment = str(self.now + self.around.dice.between(*seconds))
-            self.around.notes[note] = moment
+            moment = str(self.now + self.context.dice.between(*seconds))
+            self.context.notes[note] = moment
         if float(moment) > self.now:
             self.look_again(key, float(moment))
             return False
-        del self.around.notes[note]
+        del self.context.notes[note]
         return True

@@ -10,7 +10,7 @@ from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.cron import BadSchedule, Schedule, read_schedule
 from stockman_lab.kube.controllers.job import is_ended
 from stockman_lab.kube.controllers.moments import read_time
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.controllers.ownership import controller_reference, is_controlled_by
 from stockman_lab.kube.controllers.pods import condition, touched_owners
 from stockman_lab.kube.objects import Object, copied, metadata_of, part_of, written_time
@@ -28,7 +28,7 @@ class CronJobs(Controller):
     component = "cronjob-controller"
     watches = ("cronjobs", "jobs")
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Of a job: whoever started it."""
         if change.key.resource == "jobs":
             return touched_owners(change, self.objects, "cronjobs", "CronJob")

@@ -7,9 +7,9 @@ from dataclasses import dataclass
 
 from stockman_lab.kube.controllers import pods as pod_facts
 from stockman_lab.kube.controllers.client import Refused
-from stockman_lab.kube.controllers.controller import Controller, Surroundings
+from stockman_lab.kube.controllers.controller import Controller, ControllerContext
 from stockman_lab.kube.controllers.node_fitting import daemon_tolerations, should_run
-from stockman_lab.kube.controllers.objects import Change, controller_of, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, controller_of, named_key
 from stockman_lab.kube.controllers.ownership import claimed
 from stockman_lab.kube.controllers.pods import resolved
 from stockman_lab.kube.controllers.revisions import kept_history, trim_history
@@ -42,11 +42,11 @@ class DaemonSets(Controller):
     component = "daemonset-controller"
     watches = ("daemonsets", "pods", "nodes")
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        super().__init__(surroundings)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         self._decided: dict[str, _Decided] = {}
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Of a pod: its owner, or whoever may adopt it; of a node: all."""
         if change.key.resource == "pods":
             return pod_facts.touched_owners(change, self.objects, "daemonsets", "DaemonSet")
@@ -54,7 +54,7 @@ class DaemonSets(Controller):
             return self._of_node(change) if _is_moved(change) else ()
         return (change.name,)
 
-    def _of_node(self, change: Change) -> Iterable[str]:
+    def _of_node(self, change: ObjectChange) -> Iterable[str]:
         """Sets that lack a pod on a node, or have one that may not stay."""
         for daemon_set in self.objects.listed("daemonsets"):
             metadata = metadata_of(daemon_set)
@@ -294,7 +294,7 @@ def _age(pod: Object) -> tuple[bool, str, str]:
     return pod_facts.is_going(pod), str(metadata.get("creationTimestamp")), str(metadata["name"])
 
 
-def _is_moved(change: Change) -> bool:
+def _is_moved(change: ObjectChange) -> bool:
     """Whether a node came, went, or changed in what decides about pods."""
     if change.before is None or change.after is None:
         return True

@@ -15,7 +15,7 @@ from stockman_lab.kube.controllers.deployment_status import (
     status_number,
 )
 from stockman_lab.kube.controllers.moments import read_time
-from stockman_lab.kube.controllers.objects import Change, controller_of, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, controller_of, named_key
 from stockman_lab.kube.controllers.ownership import claimed, controller_reference
 from stockman_lab.kube.controllers.pods import resolved, touched_owners
 from stockman_lab.kube.controllers.revisions import content_hash
@@ -33,7 +33,7 @@ class Deployments(Controller):
     component = "deployment-controller"
     watches = ("deployments", "replicasets", "pods")
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Of a replica set its deployment; of pods, when one of a deployment is gone."""
         if change.key.resource == "replicasets":
             return touched_owners(change, self.objects, "deployments", "Deployment")
@@ -41,7 +41,7 @@ class Deployments(Controller):
             return self._of_gone_pod(change)
         return (change.name,)
 
-    def _of_gone_pod(self, change: Change) -> Iterable[str]:
+    def _of_gone_pod(self, change: ObjectChange) -> Iterable[str]:
         owner = controller_of(change.newest)
         if change.after is not None or owner is None or owner["kind"] != "ReplicaSet":
             return ()

@@ -8,7 +8,7 @@ from stockman_lab.kube.api.object_selectors import selects
 from stockman_lab.kube.controllers import pods as pod_facts
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.moments import read_time
-from stockman_lab.kube.controllers.objects import Change, controller_of, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, controller_of, named_key
 from stockman_lab.kube.controllers.pods import resolved
 from stockman_lab.kube.objects import Object, metadata_of, part_of
 
@@ -34,7 +34,7 @@ class Disruptions(Controller):
     component = "controllermanager"
     watches = ("poddisruptionbudgets", "pods", "deployments", "replicasets", "statefulsets")
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Budgets that mean a pod; of workloads that were scaled, all of the namespace."""
         if change.key.resource == "poddisruptionbudgets":
             return (change.name,)
@@ -45,7 +45,7 @@ class Disruptions(Controller):
             return ()
         return self._budget_keys(change.key.namespace, None)
 
-    def _of_pod(self, change: Change) -> Iterable[str]:
+    def _of_pod(self, change: ObjectChange) -> Iterable[str]:
         result: dict[str, None] = {}
         for pod in (change.before, change.after):
             if pod is not None:

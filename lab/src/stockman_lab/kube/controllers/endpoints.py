@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from stockman_lab.kube.api.object_selectors import selects
 from stockman_lab.kube.controllers import pods as pod_facts
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.controllers.ownership import controller_reference, is_controlled_by
 from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of
 
@@ -24,7 +24,7 @@ class _OfServices(Controller):
 
     watches = ("services", "pods")
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Of a pod: the services that mean it, unless nothing changed that they tell."""
         if change.key.resource != "pods":
             return (change.name,)

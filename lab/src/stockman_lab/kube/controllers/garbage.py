@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 from stockman.etcd.kubernetes.keys import ObjectKey
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.objects import Object, metadata_of
 
 _FOREGROUND, _ORPHAN = "foregroundDeletion", "orphan"
@@ -21,7 +21,7 @@ class GarbageCollector(Controller):
     component = "garbage-collector-controller"
     watches = ()
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """An object that names owners or waits for others; of one that is gone, its family."""
         if change.key.resource == "events":
             return
@@ -35,7 +35,7 @@ class GarbageCollector(Controller):
                 yield _written(change.key)
             yield from self._owners(change) if _is_moved(change) else ()
 
-    def _owners(self, change: Change) -> Iterator[str]:
+    def _owners(self, change: ObjectChange) -> Iterator[str]:
         for content in (change.before, change.after):
             for reference in metadata_of(content or {}).get("ownerReferences") or ():
                 result = self._found(reference, change.key.namespace)
@@ -164,7 +164,7 @@ def _is_foreground(metadata: Object) -> bool:
     )
 
 
-def _is_moved(change: Change) -> bool:
+def _is_moved(change: ObjectChange) -> bool:
     before, after = metadata_of(change.before or {}), metadata_of(change.after or {})
     return any(before.get(name) != after.get(name) for name in _WATCHED)
 

@@ -9,7 +9,7 @@ from stockman_lab.kube.controllers import pods as pod_facts
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.moments import read_time
-from stockman_lab.kube.controllers.objects import Change
+from stockman_lab.kube.controllers.objects import ObjectChange
 from stockman_lab.kube.controllers.ownership import claimed
 from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of
 
@@ -40,7 +40,7 @@ class Jobs(Controller):
     component = "job-controller"
     watches = ("jobs", "pods")
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Of a pod: its owner, or whoever may adopt it."""
         if change.key.resource == "pods":
             return pod_facts.touched_owners(change, self.objects, "jobs", "Job")

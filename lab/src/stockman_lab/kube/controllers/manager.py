@@ -9,8 +9,8 @@ from stockman_lab.core.dice import Dice
 from stockman_lab.core.timeline import Arguments
 from stockman_lab.kube.api.server import Api
 from stockman_lab.kube.controllers.client import Client, Refused
-from stockman_lab.kube.controllers.controller import Controller, Retry, Surroundings
-from stockman_lab.kube.controllers.objects import Change, Objects
+from stockman_lab.kube.controllers.controller import Controller, ControllerContext, Retry
+from stockman_lab.kube.controllers.objects import ObjectChange, Objects
 from stockman_lab.kube.controllers.registry import CONTROLLERS
 from stockman_lab.kube.controllers.state import ControllersState
 from stockman_lab.kube.store.bell import Bell
@@ -113,7 +113,7 @@ class Controllers:
         self._cluster = cluster
         self._is_served = is_served
         self.objects = Objects(api.store)
-        surroundings = Surroundings(
+        context = ControllerContext(
             self.objects,
             Client(api),
             dice,
@@ -123,7 +123,7 @@ class Controllers:
             root_ca,
             silent_since,
         )
-        result = [kind(surroundings) for kind in (CONTROLLERS if kinds is None else kinds)]
+        result = [kind(context) for kind in (CONTROLLERS if kinds is None else kinds)]
         self._controllers = {item.name: item for item in result}
         self._everywhere = [item for item in result if not item.watches]
         self._watching: dict[str, list[Controller]] = {}
@@ -167,7 +167,7 @@ class Controllers:
         elif name == WORK:
             self._work(controller)
 
-    def _tell(self, change: Change) -> None:
+    def _tell(self, change: ObjectChange) -> None:
         group = f".{change.key.group}" if change.key.group else ""
         watching = self._watching.get(f"{change.key.resource}{group}", ())
         for controller in (*watching, *self._everywhere):

@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change
+from stockman_lab.kube.controllers.objects import ObjectChange
 from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of
 
 
@@ -18,7 +18,7 @@ class Namespaces(Controller):
     component = "namespace-controller"
     watches = ()
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """A namespace itself, or the one from which something went."""
         if change.key.resource == "namespaces":
             return (change.key.name,) if metadata_of(change.newest).get("deletionTimestamp") else ()

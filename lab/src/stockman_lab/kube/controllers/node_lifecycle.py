@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from stockman_lab.kube.controllers import pods as pod_facts
 from stockman_lab.kube.controllers.client import Refused
-from stockman_lab.kube.controllers.controller import Controller, Surroundings
-from stockman_lab.kube.controllers.objects import Change
+from stockman_lab.kube.controllers.controller import Controller, ControllerContext
+from stockman_lab.kube.controllers.objects import ObjectChange
 from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of
 
 GRACE = 50.0
@@ -38,12 +38,12 @@ class NodeLifecycle(Controller):
     component = "node-controller"
     watches = ("nodes",)
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        super().__init__(surroundings)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         self._counted: tuple[list[Object], int] = ([], 0)
         self._seen: tuple[bool, bool] | None = None
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """The node; all, when it is another part of them that is gone."""
         before, after = change.before or {}, change.after or {}
         if (
@@ -72,11 +72,11 @@ class NodeLifecycle(Controller):
         """Look at one node."""
         nodes = self.objects.get("nodes", key)
         if nodes is None:
-            self.around.notes.pop(f"{self.name} {key}", None)
+            self.context.notes.pop(f"{self.name} {key}", None)
             return
         uid = metadata_of(nodes)["uid"]
-        if self.around.notes.get(f"{self.name} {key}") != uid:
-            self.around.notes[f"{self.name} {key}"] = uid
+        if self.context.notes.get(f"{self.name} {key}") != uid:
+            self.context.notes[f"{self.name} {key}"] = uid
             text = f"Node {key} event: Registered Node {key} in Controller"
             self.recorder.normal(_unversioned(nodes), "RegisteredNode", text)
         nodes = self._label(nodes)
@@ -94,12 +94,12 @@ class NodeLifecycle(Controller):
         return self.client.patch(content, {"metadata": {"labels": desired}})
 
     def _listen(self, key: str, content: Object) -> Object:
-        since = self.around.silent_since(key)
+        since = self.context.silent_since(key)
         if since is None or _ready(content) == "Unknown":
             return content
         end = since + GRACE
         if self.now < end:
-            self.look_again(key, end + self.around.dice.between(0.0, _PERIOD))
+            self.look_again(key, end + self.context.dice.between(0.0, _PERIOD))
             return content
         status = copied(part_of(content, "status"))
         known = {condition["type"]: condition for condition in status.get("conditions") or []}

@@ -18,7 +18,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ObjectChange:
     """What happened to one object."""
 
     key: ObjectKey
@@ -92,7 +92,7 @@ class Objects:
         """Of the whole store."""
         return self._store.keyspace.revision
 
-    def changes(self, since: int) -> tuple[int, list[Change]]:
+    def changes(self, since: int) -> tuple[int, list[ObjectChange]]:
         """What is new behind a revision, each object once; with the revision up to which."""
         keyspace = self._store.keyspace
         newest = keyspace.revision
@@ -115,7 +115,7 @@ class Objects:
         for entry in self._store.readable(PREFIX):
             self._know(entry.key, entry.content)
 
-    def _change(self, key: bytes) -> Iterator[Change]:
+    def _change(self, key: bytes) -> Iterator[ObjectChange]:
         read = read_object_key(key)
         if read is None:
             return
@@ -130,9 +130,9 @@ class Objects:
             self._know(key, after)
         is_other = metadata_of(before or {}).get("uid") != metadata_of(after or {}).get("uid")
         if before is not None and after is not None and is_other:
-            yield Change(read, before, None)
+            yield ObjectChange(read, before, None)
             before = None
-        yield Change(read, before, after)
+        yield ObjectChange(read, before, after)
 
     def _know(self, key: bytes, content: Object) -> None:
         self._known[key] = content

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.controllers.pods import disrupt, phase
 from stockman_lab.kube.objects import metadata_of
 
@@ -20,7 +20,7 @@ class PodCollection(Controller):
     component = "pod-garbage-collector"
     watches = ("nodes",)
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """A node that went."""
         return (change.key.name,) if change.after is None else ()
 
@@ -28,17 +28,17 @@ class PodCollection(Controller):
         """Wait a while; then delete the pods if the node is not back."""
         note = f"{self.name} {key}"
         if self.objects.get("nodes", key) is not None:
-            self.around.notes.pop(note, None)
+            self.context.notes.pop(note, None)
             return
-        since = self.around.notes.get(note)
+        since = self.context.notes.get(note)
         if since is None:
-            self.around.notes[note] = str(self.now)
-            period = self.around.dice.between(0.0, _PERIOD)
+            self.context.notes[note] = str(self.now)
+            period = self.context.dice.between(0.0, _PERIOD)
             self.look_again(key, self.now + _QUARANTINE + period)
             return
         if self.now < float(since) + _QUARANTINE:
             return
-        del self.around.notes[note]
+        del self.context.notes[note]
         for pod in self.objects.pods_on(key):
             if phase(pod) not in {"Succeeded", "Failed"}:
                 text = "PodGC: node no longer exists"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from stockman_lab.kube.api.object_selectors import selects
 from stockman_lab.kube.controllers.client import Client, Refused
 from stockman_lab.kube.controllers.moments import read_time
-from stockman_lab.kube.controllers.objects import Change, Objects, controller_of, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, Objects, controller_of, named_key
 from stockman_lab.kube.controllers.ownership import controller_reference
 from stockman_lab.kube.objects import Object, Tree, copied, entries_of, metadata_of, part_of
 
@@ -85,7 +85,7 @@ def from_template(owner: Object, template: Object) -> Object:
     return {"metadata": its, "spec": copied(part_of(template, "spec"))}
 
 
-def touched_owners(change: Change, objects: Objects, plural: str, kind: str) -> list[str]:
+def touched_owners(change: ObjectChange, objects: Objects, plural: str, kind: str) -> list[str]:
     """Workloads of a kind that a change of a pod is about: its owners, or who may adopt it."""
     result: dict[str, None] = {}
     for content in (change.before, change.after):

@@ -8,7 +8,7 @@ from stockman_lab.kube.api.object_selectors import selects
 from stockman_lab.kube.controllers import pods as pod_facts
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change, controller_of
+from stockman_lab.kube.controllers.objects import ObjectChange, controller_of
 from stockman_lab.kube.controllers.ownership import claimed
 from stockman_lab.kube.controllers.pods import without_zeros
 from stockman_lab.kube.objects import Object, metadata_of, part_of
@@ -23,7 +23,7 @@ class ReplicaSets(Controller):
     component = "replicaset-controller"
     watches = ("replicasets", "pods")
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Of a pod: its owner, or whoever may adopt it."""
         if change.key.resource == "pods":
             return pod_facts.touched_owners(change, self.objects, "replicasets", "ReplicaSet")

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from stockman_lab.kube.controllers import pods as pod_facts
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.controllers.ownership import claimed
 from stockman_lab.kube.controllers.revisions import History, kept_history, template_of, trim_history
 from stockman_lab.kube.objects import Object, copied, metadata_of, part_of
@@ -60,7 +60,7 @@ class StatefulSets(Controller):
     component = "statefulset-controller"
     watches = ("statefulsets", "pods")
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Of a pod: its owner, or whoever may adopt it."""
         if change.key.resource == "pods":
             return pod_facts.touched_owners(change, self.objects, "statefulsets", "StatefulSet")

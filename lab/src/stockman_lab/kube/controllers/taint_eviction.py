@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.moments import read_time
 from stockman_lab.kube.controllers.node_fitting import tolerates
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.controllers.pods import disrupt, is_going
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
 
@@ -19,7 +19,7 @@ class TaintEviction(Controller):
     component = "taint-eviction-controller"
     watches = ("nodes", "pods")
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """A pod that has its node; all pods of a node whose taints changed."""
         if change.key.resource == "pods":
             placed = part_of(change.after or {}, "spec").get("nodeName")
@@ -42,7 +42,7 @@ class TaintEviction(Controller):
         taints = _driving(node or {})
         note = f"{self.name} {key}"
         if not taints:
-            if self.around.notes.pop(note, None):
+            if self.context.notes.pop(note, None):
                 text = f"Cancelling deletion of Pod {key}"
                 self.recorder.normal(pod, "TaintManagerEviction", text)
             return
@@ -51,10 +51,10 @@ class TaintEviction(Controller):
             return
         end = max(read_time(taint.get("timeAdded")) for taint in taints) + patience
         if patience and end > self.now:
-            self.around.notes[note] = "waits"
+            self.context.notes[note] = "waits"
             self.look_again(key, end)
             return
-        self.around.notes.pop(note, None)
+        self.context.notes.pop(note, None)
         self.recorder.normal(pod, "TaintManagerEviction", f"Marking for deletion Pod {key}")
         text = "Taint manager: deleting due to NoExecute taint"
         disrupt(self.client, pod, "DeletionByTaintManager", text, self.today)

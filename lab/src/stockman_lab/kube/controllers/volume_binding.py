@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.objects import Object, copied, metadata_of, part_of
 from stockman_lab.kube.schema.quantity import amount
 
@@ -25,7 +25,7 @@ class VolumeBinding(Controller):
     component = "persistentvolume-controller"
     watches = ("persistentvolumeclaims", "persistentvolumes", "storageclasses")
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """A claim; of a volume, the claim it names or all that wait; `volume` for the volume."""
         if change.key.resource == "persistentvolumeclaims":
             volume = part_of(change.newest, "spec").get("volumeName")

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
 
 _CLAIM, _VOLUME = "kubernetes.io/pvc-protection", "kubernetes.io/pv-protection"
@@ -31,7 +31,7 @@ class VolumeProtection(Controller):
     component = "pv-protection-controller"
     watches = ("persistentvolumeclaims", "persistentvolumes", "pods")
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """What goes, and the claims of pods that ended."""
         if change.key.resource == "pods":
             ended = part_of(change.newest, "status").get("phase") in {"Succeeded", "Failed"}

@@ -20,14 +20,14 @@ DELETED, SKIPPED = "deleted", "skipped"
 class ApplyFailure(Exception):
     """Something was not applied or not deleted."""
 
-    def __init__(self, message: str, done: list[Change]) -> None:
+    def __init__(self, message: str, done: list[AppliedObject]) -> None:
         super().__init__(message)
         self.message = message
         self.done = done
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class AppliedObject:
     """What was done to one object."""
 
     entry: Entry
@@ -54,12 +54,12 @@ class Applying:
         self._client = client
         self._force = force
 
-    def staged(self, objects: list[Object]) -> list[Change]:
+    def staged(self, objects: list[Object]) -> list[AppliedObject]:
         """Apply definitions and namespaces, then classes, then the rest; raises `ApplyFailure`."""
         stages: list[list[Object]] = [[], [], []]
         for content in objects:
             stages[_stage(content)].append(content)
-        done: list[Change] = []
+        done: list[AppliedObject] = []
         for stage in stages:
             try:
                 done += self._stage(stage)
@@ -67,7 +67,7 @@ class Applying:
                 raise ApplyFailure(why.message, done) from None
         return done
 
-    def _stage(self, objects: list[Object]) -> list[Change]:
+    def _stage(self, objects: list[Object]) -> list[AppliedObject]:
         """Try everything first, and apply what differs only when all of it can be."""
         ordered = sorted(objects, key=lambda one: Entry.of(one).order)
         planned = [self._plan(item) for item in ordered]
@@ -80,12 +80,12 @@ class Applying:
                     raise ApplyFailure(text, []) from None
         return [change for _, change in planned]
 
-    def _plan(self, content: Object) -> tuple[Object, Change]:
+    def _plan(self, content: Object) -> tuple[Object, AppliedObject]:
         content = self._place_object(content)
         entry = Entry.of(content)
         live = self._client.live(content)
         if self._is_skipped(content, live):
-            return content, Change(entry, SKIPPED)
+            return content, AppliedObject(entry, SKIPPED)
         try:
             tried = self._client.apply(content, MANAGER, dry_run=True)
         except Refused as why:
@@ -95,11 +95,11 @@ class Applying:
             if self._client.live(content) is not None:
                 what = "immutable field detected, failed to wait for object to be deleted"
                 raise ApplyFailure(f"{entry.shown} {what}", []) from None
-            return content, Change(entry, CREATED)
+            return content, AppliedObject(entry, CREATED)
         if live is None:
-            return content, Change(entry, CREATED)
+            return content, AppliedObject(entry, CREATED)
         is_changed = _differs(live, tried)
-        return content, Change(entry, CONFIGURED if is_changed else UNCHANGED)
+        return content, AppliedObject(entry, CONFIGURED if is_changed else UNCHANGED)
 
     def _place_object(self, content: Object) -> Object:
         entry = Entry.of(content)
@@ -128,13 +128,13 @@ class Applying:
         is_fixed = why.reason in {"Invalid", "Conflict"} or bool(_IMMUTABLE.search(why.message))
         return force and is_fixed
 
-    def delete_all(self, entries: list[Entry], name: str, namespace: str) -> list[Change]:
+    def delete_all(self, entries: list[Entry], name: str, namespace: str) -> list[AppliedObject]:
         """Delete what still belongs to a Kustomization; raises `ApplyFailure`."""
-        done: list[Change] = []
+        done: list[AppliedObject] = []
         errors = ""
         for entry in sorted(entries, key=lambda one: one.order, reverse=True):
             try:
-                done.append(Change(entry, self._delete(entry, name, namespace)))
+                done.append(AppliedObject(entry, self._delete(entry, name, namespace)))
             except Refused as why:
                 errors += f"{entry.shown} delete failed: {why.message};"
         if errors:

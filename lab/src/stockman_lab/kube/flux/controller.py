@@ -8,8 +8,8 @@ from typing import ClassVar
 
 from stockman_lab.kube.api.messages import User
 from stockman_lab.kube.controllers.client import Refused
-from stockman_lab.kube.controllers.controller import Controller, Surroundings
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.controller import Controller, ControllerContext
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.controllers.recorder import Recorder
 from stockman_lab.kube.flux.conditions import Conditions
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
@@ -39,18 +39,16 @@ class FluxController(Controller):
     repositories: Callable[[], Mapping[str, str]] = staticmethod(dict)
     """Where Git repositories really are, by the URLs that files name."""
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        super().__init__(surroundings)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
         account = f"system:serviceaccount:{NAMESPACE}:{self.program}"
         user = User(account, ("system:masters", "system:authenticated"))
-        self.client = surroundings.client.acting(f"gotk-{self.program}/v0.0.0", user)
-        self.recorder = Recorder(
-            surroundings.objects, self.client, surroundings.clock, self.program
-        )
+        self.client = context.client.acting(f"gotk-{self.program}/v0.0.0", user)
+        self.recorder = Recorder(context.objects, self.client, context.clock, self.program)
 
     # -- what has to be looked at ---------------------------------------------------------------
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Objects themselves; all of them when a pod of the program begins to work."""
         if change.key.resource == "pods" and not change.key.group:
             if self._begins(change):
@@ -58,7 +56,7 @@ class FluxController(Controller):
         elif (change.key.resource, change.key.group) == (self.plural, self.group):
             yield change.name
 
-    def _begins(self, change: Change) -> bool:
+    def _begins(self, change: ObjectChange) -> bool:
         after = change.after
         if change.key.namespace != NAMESPACE or after is None or not runs(after, self.program):
             return False
@@ -112,15 +110,15 @@ class FluxController(Controller):
 
     def note(self, key: str) -> Object:
         """What is remembered of an object that it does not say itself."""
-        note = self.around.notes.get(f"{self.name} {key}")
+        note = self.context.notes.get(f"{self.name} {key}")
         return json.loads(note) if note else {}
 
     def remember_of(self, key: str, note: Object) -> None:
         """Remember something of an object."""
-        self.around.notes[f"{self.name} {key}"] = json.dumps(note, sort_keys=True)
+        self.context.notes[f"{self.name} {key}"] = json.dumps(note, sort_keys=True)
 
     def forget(self, key: str) -> None:
-        self.around.notes.pop(f"{self.name} {key}", None)
+        self.context.notes.pop(f"{self.name} {key}", None)
 
     def is_due(self, content: Object, note: Object, revision: str = "") -> bool:
         """Whether an object is to be looked at from the beginning."""

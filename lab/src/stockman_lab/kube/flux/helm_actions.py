@@ -16,7 +16,7 @@ from stockman_lab.kube.flux.helm_status import (
     observed_digest,
     snapshot,
 )
-from stockman_lab.kube.helm.engine import Helm, HelmFailed, Wish
+from stockman_lab.kube.helm.engine import Helm, HelmFailed, ReleaseSpec
 from stockman_lab.kube.helm.release import Release
 from stockman_lab.kube.objects import Object, metadata_of, part_of
 
@@ -113,12 +113,12 @@ class Actions:
         standing.status["lastAttemptedReleaseAction"] = action
         if action == "install":
             standing.status["history"] = []
-        wish = _wish(order, policies.of(action), action)
+        release_spec = _release_spec(order, policies.of(action), action)
         try:
             if last is None:
-                begin_install = self.helm.begin_install(wish)
+                begin_install = self.helm.begin_install(release_spec)
             else:
-                begin_install = self.helm.begin_upgrade(wish, last)
+                begin_install = self.helm.begin_upgrade(release_spec, last)
         except HelmFailed as why:
             self._note_release_failure(order, standing, action, str(why))
             raise Failed from None
@@ -300,10 +300,10 @@ class Actions:
         return None
 
 
-def _wish(order: Order, told: Object, action: str) -> Wish:
+def _release_spec(order: Order, told: Object, action: str) -> ReleaseSpec:
     about = metadata_of(order.content)
     usual = "Create" if action == "install" else "Skip"
-    return Wish(
+    return ReleaseSpec(
         order.name,
         order.namespace,
         order.chart.chart,

@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator
 
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change
+from stockman_lab.kube.controllers.objects import ObjectChange
 from stockman_lab.kube.flux.helm_actions import Actions, Failed, Order
 from stockman_lab.kube.flux.helm_policies import Policies, shown
 from stockman_lab.kube.flux.helm_sources import (
@@ -53,7 +53,7 @@ class HelmReleases(Controller):
         "fluxinstances.fluxcd.controlplane.io",
     )
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """What a change of something is about."""
         if change.key.resource == PLURAL:
             return self._own(change)
@@ -63,12 +63,12 @@ class HelmReleases(Controller):
             before, after = change.before or {}, change.after or {}
             began = image_name(after) == PROGRAM and is_ready(after) and not is_ready(before)
             return self._every() if began else ()
-        return [note.removeprefix(_NOTE) for note in self.around.notes if note.startswith(_NOTE)]
+        return [note.removeprefix(_NOTE) for note in self.context.notes if note.startswith(_NOTE)]
 
     def _every(self) -> list[str]:
         return [_key(content) for content in self.objects.listed(PLURAL, group=GROUP)]
 
-    def _own(self, change: Change) -> Iterator[str]:
+    def _own(self, change: ObjectChange) -> Iterator[str]:
         before, after = change.before, change.after
         if after is None:
             return
@@ -81,7 +81,7 @@ class HelmReleases(Controller):
                     if f"{entry.get('namespace') or space}/{entry.get('name')}" == change.name:
                         yield _key(content)
 
-    def _fed_by(self, change: Change) -> Iterator[str]:
+    def _fed_by(self, change: ObjectChange) -> Iterator[str]:
         for content in self.objects.listed(PLURAL, group=GROUP):
             if source_key(content) == (change.key.resource, change.name):
                 yield _key(content)
@@ -95,7 +95,7 @@ class HelmReleases(Controller):
             return
         patch = self.objects.get(PLURAL, key, GROUP)
         if patch is None:
-            self.around.notes.pop(f"{_NOTE}{key}", None)
+            self.context.notes.pop(f"{_NOTE}{key}", None)
             return
         actions = Actions(self._helm(pod, patch), self.recorder, self.now)
         if metadata_of(patch).get("deletionTimestamp"):
@@ -107,7 +107,7 @@ class HelmReleases(Controller):
         standing = Standing(patch, copied(part_of(patch, "status")), self.now)
         if not part_of(patch, "spec").get("suspend"):
             self._reconcile(key, patch, standing, actions, pod)
-        if not self.around.notes.get(f"{_NOTE}{key}"):
+        if not self.context.notes.get(f"{_NOTE}{key}"):
             self._note_request(patch, standing)
         self._write(patch, standing)
 
@@ -115,12 +115,12 @@ class HelmReleases(Controller):
         name = str(part_of(content, "spec").get("serviceAccountName") or "")
         space = metadata_of(content)["namespace"] if name else metadata_of(pod)["namespace"]
         user = account(str(space), name or PROGRAM)
-        return Helm(Writer(self.client.api, PROGRAM, user), self.around.clock)
+        return Helm(Writer(self.client.api, PROGRAM, user), self.context.clock)
 
     def _reconcile(
         self, key: str, content: Object, standing: Standing, actions: Actions, pod: Object
     ) -> None:
-        text = self.around.notes.get(f"{_NOTE}{key}")
+        text = self.context.notes.get(f"{_NOTE}{key}")
         note = json.loads(text) if text is not None else None
         if note is not None and not self._is_over(key, content, standing, actions, note):
             return
@@ -141,7 +141,7 @@ class HelmReleases(Controller):
             interval = Policies(part_of(content, "spec"), standing.status).interval
             self.look_again(key, self.now + interval, patient=True)
             return
-        self.around.notes[f"{_NOTE}{key}"] = json.dumps({**note, "order": _kept(order)})
+        self.context.notes[f"{_NOTE}{key}"] = json.dumps({**note, "order": _kept(order)})
         self._write(content, standing)
         self.look_again(
             key, self.now if not note["waits"] else note["until"], patient=note["waits"]
@@ -158,10 +158,10 @@ class HelmReleases(Controller):
                 self.look_again(key, note["until"], patient=True)
                 return False
         except Failed as failed:
-            self.around.notes.pop(f"{_NOTE}{key}", None)
+            self.context.notes.pop(f"{_NOTE}{key}", None)
             self._retry_later(key, content, standing, failed)
             return False
-        self.around.notes.pop(f"{_NOTE}{key}", None)
+        self.context.notes.pop(f"{_NOTE}{key}", None)
         return True
 
     def _order(self, key: str, content: Object, standing: Standing, pod: Object) -> Order | None:
@@ -260,7 +260,7 @@ class HelmReleases(Controller):
         self.look_again(key, self.now + seconds, patient=is_patient)
 
     def _delete(self, key: str, content: Object, actions: Actions) -> None:
-        self.around.notes.pop(f"{_NOTE}{key}", None)
+        self.context.notes.pop(f"{_NOTE}{key}", None)
         names = [
             finalizer
             for finalizer in metadata_of(content).get("finalizers") or ()

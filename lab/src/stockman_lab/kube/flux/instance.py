@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change
+from stockman_lab.kube.controllers.objects import ObjectChange
 from stockman_lab.kube.flux.helm_policies import seconds_of, shown
 from stockman_lab.kube.flux.helm_status import Standing, digest, image_name, running_pod
 from stockman_lab.kube.flux.instance_objects import (
@@ -51,7 +51,7 @@ class FluxInstances(Controller):
         "kustomizations.kustomize.toolkit.fluxcd.io",
     )
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """An instance itself; all of them when the operator begins, or what they wait for moves."""
         if change.key.resource == PLURAL:
             before, after = change.before, change.after
@@ -64,7 +64,7 @@ class FluxInstances(Controller):
             began = image_name(after) == PROGRAM and is_ready(after) and not is_ready(before)
             result = self.objects.listed(PLURAL, group=GROUP) if began else []
             return [_key(item) for item in result]
-        return [note.removeprefix(_NOTE) for note in self.around.notes if note.startswith(_NOTE)]
+        return [note.removeprefix(_NOTE) for note in self.context.notes if note.startswith(_NOTE)]
 
     def sync(self, key: str) -> None:
         """Bring an instance one step further."""
@@ -92,7 +92,7 @@ class FluxInstances(Controller):
         self._write(patch, standing)
 
     def _reconcile(self, key: str, content: Object, standing: Standing, writer: Writer) -> None:
-        text = self.around.notes.get(f"{_NOTE}{key}")
+        text = self.context.notes.get(f"{_NOTE}{key}")
         if text is None or json.loads(text)["generation"] != standing.generation:
             self._begin(key, content, standing, writer)
             return
@@ -102,7 +102,7 @@ class FluxInstances(Controller):
         if is_waited and self.now < note["until"]:
             self.look_again(key, note["until"], patient=True)
             return
-        self.around.notes.pop(f"{_NOTE}{key}", None)
+        self.context.notes.pop(f"{_NOTE}{key}", None)
         if is_waited:
             self._too_late(key, content, standing, left)
             return
@@ -139,7 +139,7 @@ class FluxInstances(Controller):
         standing.status["components"] = instance.images
         seconds = seconds_of(_annotation(content, _TIMEOUT), 300.0)
         watched = [_place(item) for item in result]
-        self.around.notes[f"{_NOTE}{key}"] = json.dumps(
+        self.context.notes[f"{_NOTE}{key}"] = json.dumps(
             {
                 "generation": standing.generation,
                 "objects": watched,
@@ -204,7 +204,7 @@ class FluxInstances(Controller):
         ]
         if names == (metadata_of(content).get("finalizers") or []):
             return
-        self.around.notes.pop(f"{_NOTE}{key}", None)
+        self.context.notes.pop(f"{_NOTE}{key}", None)
         if _annotation(content, _RECONCILE) != "disabled":
             for entry in reversed(part_of(content, "status", "inventory").get("entries") or []):
                 self._remove(entry, writer)

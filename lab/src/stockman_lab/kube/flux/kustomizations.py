@@ -8,10 +8,15 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from stockman_lab.git.reading import Unreadable
-from stockman_lab.kube.controllers.controller import Surroundings
-from stockman_lab.kube.controllers.objects import Change, Objects
-from stockman_lab.kube.flux.applying import SKIPPED, UNCHANGED, ApplyFailure, Applying
-from stockman_lab.kube.flux.applying import Change as Done
+from stockman_lab.kube.controllers.controller import ControllerContext
+from stockman_lab.kube.controllers.objects import ObjectChange, Objects
+from stockman_lab.kube.flux.applying import (
+    SKIPPED,
+    UNCHANGED,
+    AppliedObject,
+    ApplyFailure,
+    Applying,
+)
 from stockman_lab.kube.flux.conditions import HEALTHY, READY, RECONCILING, Conditions
 from stockman_lab.kube.flux.controller import KUSTOMIZE_GROUP, SOURCE_GROUP, FluxController
 from stockman_lab.kube.flux.git_sources import files_at
@@ -85,7 +90,7 @@ class Waiting:
         self._text = ""
         self._known: dict[str, set[tuple[str, ...]]] = {}
 
-    def keys_for(self, change: Change) -> Iterator[str]:
+    def keys_for(self, change: ObjectChange) -> Iterator[str]:
         """Who waits for an object that changed."""
         known = self._read()
         if known:
@@ -131,7 +136,7 @@ def timeout_of(spec: Object) -> float:
     return max(seconds, _LEAST_TIMEOUT)
 
 
-def told(done: list[Done]) -> str:
+def told(done: list[AppliedObject]) -> str:
     return "\n".join(str(item) for item in done if item.action not in {UNCHANGED, SKIPPED})
 
 
@@ -194,13 +199,13 @@ class Kustomizations(FluxController):
     group = KUSTOMIZE_GROUP
     watches = ()
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        super().__init__(surroundings)
-        self._waiting = Waiting(surroundings.notes, f"{self.name} waiting")
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
+        self._waiting = Waiting(context.notes, f"{self.name} waiting")
 
     # -- what has to be looked at ---------------------------------------------------------------
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Itself, those that use a source or depend on it, and owners that wait for an object."""
         yield from super().keys(change)
         key = change.key
@@ -326,7 +331,7 @@ class Kustomizations(FluxController):
         except BuildFailure as why:
             raise _Failure("BuildFailed", str(why)) from None
 
-    def _apply(self, content: Object, objects: list[Object]) -> list[Done]:
+    def _apply(self, content: Object, objects: list[Object]) -> list[AppliedObject]:
         secret = still_encrypted(objects)
         if secret:
             raise _Failure("ReconciliationFailed", secret)
@@ -341,7 +346,7 @@ class Kustomizations(FluxController):
             self.recorder.normal(content, "Progressing", changes[:_MOST_MESSAGE])
         return done
 
-    def _prune(self, content: Object, done: list[Done]) -> None:
+    def _prune(self, content: Object, done: list[AppliedObject]) -> None:
         kept = {item.entry.is_same_as for item in done}
         before = entries_in(part_of(content, "status"))
         stale = [item for item in before if item.is_same_as not in kept]
@@ -356,7 +361,7 @@ class Kustomizations(FluxController):
 
     # -- how it ends ----------------------------------------------------------------------------
 
-    def _finish(self, look: _Look, attempt: Object, done: list[Done]) -> None:
+    def _finish(self, look: _Look, attempt: Object, done: list[AppliedObject]) -> None:
         entries = [item.entry for item in done if item.action != SKIPPED]
         if not look.spec.get("wait"):
             entries = [referred(entry) for entry in entries_of(look.spec, "healthChecks")]

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.helm.acknowledged import Found, conditions_of, status_of
 from stockman_lab.kube.helm.definitions import definitions
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
@@ -54,7 +54,7 @@ class Acknowledging(Controller):
     component = "acknowledging"
     watches = ("pods", "secrets", *(kind.watched for kind in KINDS))
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """An object; all of a program's when its pod becomes ready, or a Secret comes."""
         if change.key.resource == "pods":
             known = {kind.purpose for kind in KINDS} & purposes(change.newest)
@@ -111,7 +111,7 @@ class Acknowledging(Controller):
         from stockman_lab.authority.making import new_authority, new_certificate
 
         now = datetime.fromtimestamp(self.now, UTC)
-        random_bytes = self.around.dice.random_bytes
+        random_bytes = self.context.dice.random_bytes
         authority = new_authority(now, random_bytes)
         dns_names = spec.get("dnsNames")
         names = [str(dns_name) for dns_name in dns_names] if isinstance(dns_names, list) else []
@@ -133,7 +133,7 @@ class Operators(Controller):
     component = "operators"
     watches = ("pods",)
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """The tables of what a pod defines."""
         return set(_tables(change.newest)) if is_ready(change.newest) else ()
 

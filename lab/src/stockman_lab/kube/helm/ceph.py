@@ -9,8 +9,8 @@ from typing import ClassVar, TypeAlias
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.kube.api.messages import User
 from stockman_lab.kube.controllers.client import Refused
-from stockman_lab.kube.controllers.controller import Controller, Surroundings
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.controller import Controller, ControllerContext
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.helm.ceph_daemons import (
     CLUSTER,
     Daemon,
@@ -49,11 +49,11 @@ class CephClusters(Controller):
     watches = (f"cephclusters.{GROUP}", "pods", "nodes")
     trouble: ClassVar[Trouble] = staticmethod(no_trouble)
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        super().__init__(surroundings)
-        self.client = surroundings.client.acting("rook/v1.20.6", User("rook", ("system:masters",)))
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
+        self.client = context.client.acting("rook/v1.20.6", User("rook", ("system:masters",)))
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Clusters; all of them when a node, the operator or a daemon changes."""
         if change.key.group == GROUP:
             return (change.name,)
@@ -76,7 +76,7 @@ class CephClusters(Controller):
     def _look(self, key: str) -> None:
         cluster = self.objects.get("cephclusters", key, GROUP)
         if cluster is None or metadata_of(cluster).get("deletionTimestamp"):
-            self.around.notes.pop(_note(key), None)
+            self.context.notes.pop(_note(key), None)
         elif self._has_operator() and not part_of(cluster, "spec", "external").get("enable"):
             desired = daemons(cluster, self.objects.listed("nodes"), self._deployments(cluster))
             self._bring(cluster, desired)
@@ -167,7 +167,7 @@ class CephClusters(Controller):
             return True
         if note.get("until") is None:
             late = fault.seconds if fault is not None and fault.effect is Effect.DELAY else 0.0
-            note["until"] = self.now + self.around.dice.between(*_RECOVERS) + late
+            note["until"] = self.now + self.context.dice.between(*_RECOVERS) + late
             self._keep(key, note)
         if self.now < note["until"]:
             self.look_again(key, note["until"])
@@ -176,11 +176,11 @@ class CephClusters(Controller):
         return False
 
     def _note(self, key: str) -> Object:
-        content: Object = json.loads(self.around.notes.get(_note(key), "{}"))
+        content: Object = json.loads(self.context.notes.get(_note(key), "{}"))
         return content
 
     def _keep(self, key: str, note: Object) -> None:
-        self.around.notes[_note(key)] = json.dumps(note, separators=(",", ":"), sort_keys=True)
+        self.context.notes[_note(key)] = json.dumps(note, separators=(",", ":"), sort_keys=True)
 
     # -- status --------------------------------------------------------------------------------
 

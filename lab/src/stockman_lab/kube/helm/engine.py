@@ -60,8 +60,8 @@ class HelmFailed(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
-    """What a release shall be."""
+class ReleaseSpec:
+    """What to install or upgrade to."""
 
     name: str
     namespace: str
@@ -109,56 +109,63 @@ class Helm:
 
     # -- changes -------------------------------------------------------------------------------
 
-    def begin_install(self, wish: Wish, revision: int = 1) -> Release:
+    def begin_install(self, spec: ReleaseSpec, revision: int = 1) -> Release:
         """Make everything that is new; raises `HelmFailed`, where nothing is written down."""
-        rendered = self._render(wish)
-        if wish.definitions != "Skip":
-            self._bring_definitions(rendered, replace=wish.definitions == "CreateReplace")
-        objects = self._own_objects(rendered.objects, wish)
-        if wish.create_namespace:
-            self._bring_namespace(wish.namespace)
-        existing = self._check_ownership(objects, wish, "install")
+        rendered = self._render(spec)
+        if spec.definitions != "Skip":
+            self._bring_definitions(rendered, replace=spec.definitions == "CreateReplace")
+        objects = self._own_objects(rendered.objects, spec)
+        if spec.create_namespace:
+            self._bring_namespace(spec.namespace)
+        existing = self._check_ownership(objects, spec, "install")
         now = self.clock()
         release = Release(
-            wish.name, wish.namespace, revision, wish.metadata, wish.values, objects, now, now
+            spec.name,
+            spec.namespace,
+            revision,
+            spec.metadata,
+            spec.values,
+            objects,
+            now,
+            now,
         )
         release.description = "Initial install underway"
-        self._keep(release, wish.storage, is_new=True)
+        self._keep(release, spec.storage, is_new=True)
         self._make(
             release,
-            wish.storage,
+            spec.storage,
             {id(content): existing.get(id(content)) for content in objects},
             [],
         )
         return release
 
-    def begin_upgrade(self, wish: Wish, before: Release) -> Release:
+    def begin_upgrade(self, spec: ReleaseSpec, before: Release) -> Release:
         """Bring everything in line with a new revision; raises `HelmFailed`."""
-        rendered = self._render(wish)
-        if wish.definitions == "CreateReplace":
+        rendered = self._render(spec)
+        if spec.definitions == "CreateReplace":
             self._bring_definitions(rendered, replace=True)
-        objects = self._own_objects(rendered.objects, wish)
+        objects = self._own_objects(rendered.objects, spec)
         known = before.objects
         added = [
             content for content in objects if not any(is_same_place(content, old) for old in known)
         ]
-        existing = self._check_ownership(added, wish, "update")
+        existing = self._check_ownership(added, spec, "update")
         now = self.clock()
         release = Release(
-            wish.name,
-            wish.namespace,
+            spec.name,
+            spec.namespace,
             before.revision + 1,
-            wish.metadata,
-            wish.values,
+            spec.metadata,
+            spec.values,
             objects,
             before.first,
             now,
             "pending-upgrade",
             "Preparing upgrade",
         )
-        self._keep(release, wish.storage, is_new=True)
+        self._keep(release, spec.storage, is_new=True)
         live = {id(content): existing.get(id(content)) or self._got(content) for content in objects}
-        self._make(release, wish.storage, live, known)
+        self._make(release, spec.storage, live, known)
         return release
 
     def rollback(self, to: Release, before: Release, storage: str = "") -> Release:
@@ -235,15 +242,15 @@ class Helm:
 
     # -- parts ---------------------------------------------------------------------------------
 
-    def _render(self, wish: Wish) -> Rendered:
+    def _render(self, spec: ReleaseSpec) -> Rendered:
         try:
-            return render(wish.chart, wish.name, wish.namespace, wish.values)
+            return render(spec.chart, spec.name, spec.namespace, spec.values)
         except CannotRender as why:
             raise HelmFailed(str(why)) from None
 
-    def _own_objects(self, objects: list[Object], wish: Wish) -> list[Object]:
+    def _own_objects(self, objects: list[Object], spec: ReleaseSpec) -> list[Object]:
         for content in objects:
-            own(content, wish.name, wish.namespace, wish.labels)
+            own(content, spec.name, spec.namespace, spec.labels)
         return objects
 
     def _bring_definitions(self, rendered: Rendered, *, replace: bool) -> None:
@@ -267,14 +274,14 @@ class Helm:
                 raise HelmFailed(f"create: failed to create: {why.message}") from None
 
     def _check_ownership(
-        self, objects: list[Object], wish: Wish, what: str
+        self, objects: list[Object], spec: ReleaseSpec, what: str
     ) -> dict[int, Object | None]:
         lives: dict[int, Object | None] = {}
         for content in objects:
             live = self._got(content)
             if live is None:
                 continue
-            why = "" if wish.take_ownership else why_foreign(live, wish.name, wish.namespace)
+            why = "" if spec.take_ownership else why_foreign(live, spec.name, spec.namespace)
             if why:
                 about = metadata_of(content)
                 where = about.get("namespace") or ""

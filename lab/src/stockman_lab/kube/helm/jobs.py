@@ -9,8 +9,8 @@ from dataclasses import asdict, dataclass
 from typing import ClassVar
 
 from stockman_lab.core.faults import Effect
-from stockman_lab.kube.controllers.controller import Controller, Surroundings
-from stockman_lab.kube.controllers.objects import Change, Objects, named_key
+from stockman_lab.kube.controllers.controller import Controller, ControllerContext
+from stockman_lab.kube.controllers.objects import ObjectChange, Objects, named_key
 from stockman_lab.kube.helm.engine import Helm
 from stockman_lab.kube.helm.running import Ended, Program, Waiting
 from stockman_lab.kube.helm.writer import Writer, account
@@ -99,22 +99,22 @@ class HelmJobs(Controller):
     )
     hosts: ClassVar[Hosts]
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        super().__init__(surroundings)
-        self._acts = Acts(surroundings.notes)
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
+        self._acts = Acts(context.notes)
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Pods that run it; of what a release is waited for with, all that wait."""
         if change.key.resource == "pods":
             return (change.name,) if acting_container(change.newest) is not None else ()
-        return [note.removeprefix(_NOTE) for note in self.around.notes if note.startswith(_NOTE)]
+        return [note.removeprefix(_NOTE) for note in self.context.notes if note.startswith(_NOTE)]
 
     def sync(self, key: str) -> None:
         """Bring a program one step further, if it is time."""
         pod = self.objects.get("pods", key)
         container = acting_container(pod) if pod is not None else None
         if pod is None or container is None or metadata_of(pod).get("deletionTimestamp"):
-            self.around.notes.pop(f"{_NOTE}{key}", None)
+            self.context.notes.pop(f"{_NOTE}{key}", None)
             return
         if not is_running(pod):
             return
@@ -122,7 +122,7 @@ class HelmJobs(Controller):
         if act is None or act.run != run_of(pod):
             self._begin(key, pod, container)
             return
-        text = self.around.notes.get(f"{_NOTE}{key}")
+        text = self.context.notes.get(f"{_NOTE}{key}")
         if act.exit_code is not None or text is None:
             return
         note = json.loads(text)
@@ -170,17 +170,17 @@ class HelmJobs(Controller):
             code = 1
         act.exit_code = code
         self._acts.keep(pod, act)
-        self.around.notes.pop(f"{_NOTE}{key}", None)
-        self.around.later("kubelet", key, self.now, patient=False)
+        self.context.notes.pop(f"{_NOTE}{key}", None)
+        self.context.later("kubelet", key, self.now, patient=False)
 
     def _program(self, pod: Object, container: Object) -> Program:
         name = str(part_of(pod, "spec").get("serviceAccountName") or "default")
         inside = Inside(self.objects, pod, container)
         writer = Writer(self.client.api, "Helm/4", account(inside.namespace, name))
-        return Program(Helm(writer, self.around.clock), inside.file)
+        return Program(Helm(writer, self.context.clock), inside.file)
 
     def _say(self, act: Act, lines: list[str]) -> None:
         act.lines += [(self.now, line) for line in lines]
 
     def _keep(self, key: str, note: Object) -> None:
-        self.around.notes[f"{_NOTE}{key}"] = json.dumps(note, separators=(",", ":"))
+        self.context.notes[f"{_NOTE}{key}"] = json.dumps(note, separators=(",", ":"))

@@ -9,7 +9,7 @@ import ipaddress
 from collections.abc import Iterable, Iterator
 
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change
+from stockman_lab.kube.controllers.objects import ObjectChange
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
 from stockman_lab.kube.programs import is_ready, purposes
 
@@ -30,7 +30,7 @@ class LoadBalancers(Controller):
     component = "cilium-operator-lb-ipam"
     watches = ("services", "pods", _POOLS)
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """All Services after any change that could free or bring an address."""
         if change.key.resource == "pods" and "load-balancers" not in purposes(change.newest):
             return ()

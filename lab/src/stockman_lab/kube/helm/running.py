@@ -11,7 +11,7 @@ from typing import NoReturn
 
 from stockman_lab.kube.helm import chart as charts
 from stockman_lab.kube.helm.chart import Chart
-from stockman_lab.kube.helm.engine import Helm, HelmFailed, Wish
+from stockman_lab.kube.helm.engine import Helm, HelmFailed, ReleaseSpec
 from stockman_lab.kube.helm.release import Release
 from stockman_lab.kube.helm.values import BadValues, merged, read_values, set_values
 from stockman_lab.kube.objects import Object, metadata_of
@@ -112,7 +112,7 @@ class Program:
             raise HelmFailed(f"UPGRADE FAILED: {text}")
         if is_new:
             self.says.append(f'Release "{name}" does not exist. Installing it now.')
-        wish = Wish(
+        release_spec = ReleaseSpec(
             name,
             space,
             self._chart(options),
@@ -122,15 +122,15 @@ class Program:
             take_ownership=options.take_ownership,
         )
         if last is None or is_new:
-            result = self.helm.begin_install(wish, 1 if last is None else last.revision + 1)
+            result = self.helm.begin_install(release_spec, 1 if last is None else last.revision + 1)
         else:
-            result = self._begin_upgrade(wish, last)
+            result = self._begin_upgrade(release_spec, last)
         until = self.helm.clock() + _seconds(options.timeout)
         return Waiting(name, space, result.revision, until, options.wait)
 
-    def _begin_upgrade(self, wish: Wish, last: Release) -> Release:
+    def _begin_upgrade(self, release_spec: ReleaseSpec, last: Release) -> Release:
         try:
-            return self.helm.begin_upgrade(wish, last)
+            return self.helm.begin_upgrade(release_spec, last)
         except HelmFailed as why:
             raise HelmFailed(f"UPGRADE FAILED: {why}") from None
 

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING
 
 from stockman_lab.core.timeline import Arguments, Timeline
 from stockman_lab.etcd.errors import EtcdError
+from stockman_lab.kube.api.admission_context import StoredContext
 from stockman_lab.kube.api.messages import User
-from stockman_lab.kube.api.surroundings import Cluster
 from stockman_lab.kube.controllers.client import Client, Refused
 from stockman_lab.kube.objects import Object, metadata_of, part_of
 from stockman_lab.kube.programs import is_daemon, is_mirror
@@ -37,7 +37,7 @@ class Draining:
 
     def __init__(self, api: Api, timeline: Timeline) -> None:
         self._client = Client(api, "talos", User("system:node", ("system:masters",)))
-        self._objects: Cluster = api.around
+        self._objects: StoredContext = api.context
         self._timeline = timeline
 
     def begin(self, machine: Machine) -> bool:

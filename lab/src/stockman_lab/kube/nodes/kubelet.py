@@ -8,8 +8,8 @@ from typing import ClassVar
 from stockman_lab.kube.api.call import Call
 from stockman_lab.kube.api.logs import pod_log
 from stockman_lab.kube.api.messages import Response, User
-from stockman_lab.kube.controllers.controller import Controller, Surroundings
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.controller import Controller, ControllerContext
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.controllers.recorder import Recorder
 from stockman_lab.kube.nodes import leases, mirror_pods
 from stockman_lab.kube.nodes.acting import Acts, with_acts
@@ -50,17 +50,17 @@ class Kubelets(Controller):
     hosts: ClassVar[Hosts]
     outcomes: ClassVar[Outcomes] = staticmethod(usual_outcome)
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        super().__init__(surroundings)
-        self.client = surroundings.client.acting(
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
+        self.client = context.client.acting(
             "kubelet/v1.36.3", User("system:node", ("system:masters", "system:nodes"))
         )
-        self._memories = Memories(surroundings.notes)
-        self._acts = Acts(surroundings.notes)
-        surroundings.client.api.subresources["pods", "log"] = self._log
+        self._memories = Memories(context.notes)
+        self._acts = Acts(context.notes)
+        context.client.api.subresources["pods", "log"] = self._log
         self._recorders: dict[str, Recorder] = {}
         self._runner = Runner(
-            surroundings,
+            context,
             self.client,
             self._recorder,
             self._memories,
@@ -74,11 +74,11 @@ class Kubelets(Controller):
     def _recorder(self, node: str) -> Recorder:
         if node not in self._recorders:
             self._recorders[node] = Recorder(
-                self.objects, self.client, self.around.clock, "kubelet", node
+                self.objects, self.client, self.context.clock, "kubelet", node
             )
         return self._recorders[node]
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Pods that have a node, those that an attachment is for, and nodes."""
         if change.key.resource == "nodes":
             yield f"{NODE}{change.key.name}"
@@ -140,11 +140,11 @@ class Kubelets(Controller):
             self._tell(host, node, is_alive=False)
             return
         if node is None:
-            if self.around.notes.get(f"{_REGISTERED}{name}") == host.start:
+            if self.context.notes.get(f"{_REGISTERED}{name}") == host.start:
                 self._tell(host, None, is_alive=True)
                 return
             node = self._register(host)
-        self.around.notes[f"{_REGISTERED}{name}"] = host.start
+        self.context.notes[f"{_REGISTERED}{name}"] = host.start
         node = self._report(host, node)
         leases.renew(self.objects, self.client, node, self.now)
         mirror_pods.bring(self.objects, self.client, host, node, self.now)
@@ -191,12 +191,12 @@ class Kubelets(Controller):
     def _has_network(self, host: Host, pods: Iterable[Object]) -> bool:
         """Whether a network was set up since the machine booted; what was set up stays."""
         key = f"{_NETWORKED}{host.name}"
-        if self.around.notes.get(key) == host.boot:
+        if self.context.notes.get(key) == host.boot:
             return True
         memories = (self._memories.of(pod) for pod in pods if "network" in purposes(pod))
         if not any(memory.boot == host.boot and memory.stage == "ready" for memory in memories):
             return False
-        self.around.notes[key] = host.boot
+        self.context.notes[key] = host.boot
         return True
 
     def _tell(self, host: Host, node: Object | None, *, is_alive: bool) -> None:

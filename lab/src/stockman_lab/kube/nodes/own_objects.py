@@ -45,7 +45,7 @@ def _keep(api: Api, client: Client, desired: Object) -> None:
     metadata = metadata_of(desired)
     plural = {"Endpoints": "endpoints", "EndpointSlice": "endpointslices"}
     kind = str(desired["kind"])
-    result = api.around.found(
+    result = api.context.found(
         plural.get(kind, "leases"), str(metadata["namespace"]), str(metadata["name"])
     )
     content = {name: one for name, one in desired.items() if name not in {"apiVersion", "kind"}}

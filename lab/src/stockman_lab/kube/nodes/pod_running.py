@@ -10,7 +10,7 @@ from typing import Protocol
 from stockman_lab.core.faults import Effect
 from stockman_lab.kube.controllers.attaching import is_attachable
 from stockman_lab.kube.controllers.client import Client
-from stockman_lab.kube.controllers.controller import Surroundings
+from stockman_lab.kube.controllers.controller import ControllerContext
 from stockman_lab.kube.controllers.objects import Objects
 from stockman_lab.kube.controllers.recorder import Recorder
 from stockman_lab.kube.controllers.volume_protection import claims_of
@@ -63,7 +63,7 @@ class Again(Protocol):
 class Runner:
     """Runs the pods of machines, one look at a time."""
 
-    around: Surroundings
+    context: ControllerContext
     client: Client
     recorder: Callable[[str], Recorder]
     """Writes events in the name of the kubelet of a node."""
@@ -73,7 +73,7 @@ class Runner:
 
     @property
     def now(self) -> float:
-        return self.around.clock()
+        return self.context.clock()
 
     def look(self, key: str, pod: Object, host: Host, *, has_network: bool) -> None:
         """Bring a pod one step further, if it is time."""
@@ -93,9 +93,9 @@ class Runner:
                 text = f"network is not ready: {NETWORK_NOT_READY}"
                 self._events(pod).warning(pod, "NetworkNotReady", text)
                 return
-            if is_waiting(self.around.objects, pod):
+            if is_waiting(self.context.objects, pod):
                 return
-            if why := missing_mount(self.around.objects, pod):
+            if why := missing_mount(self.context.objects, pod):
                 self._retry_mount(key, pod, memory, why)
                 return
             self._pull(key, pod, host, memory)
@@ -186,7 +186,7 @@ class Runner:
     def _run(self, key: str, pod: Object, host: Host, memory: Memory) -> None:
         events = self._events(pod)
         for container in _containers(pod):
-            if why := missing_variable(self.around.objects, pod, container):
+            if why := missing_variable(self.context.objects, pod, container):
                 events.warning(_within(pod, container), "Failed", f"Error: {why}")
                 self._retry_configuration(key, pod, host, memory, why)
                 return
@@ -312,7 +312,9 @@ class Runner:
     def _address(self, pod: Object, host: Host) -> str:
         if part_of(pod, "spec").get("hostNetwork"):
             return host.address
-        return free_address(self.around.objects, host.name, self.around.objects.pods_on(host.name))
+        return free_address(
+            self.context.objects, host.name, self.context.objects.pods_on(host.name)
+        )
 
     def _container_end(
         self, pod: Object, memory: Memory, code: int, reason: str
@@ -332,7 +334,7 @@ class Runner:
 
     def _write(self, pod: Object, host: Host, memory: Memory) -> None:
         space = metadata_of(pod).get("namespace", "")
-        fresh = self.around.objects.get("pods", f"{space}/{metadata_of(pod)['name']}")
+        fresh = self.context.objects.get("pods", f"{space}/{metadata_of(pod)['name']}")
         if fresh is None or metadata_of(fresh).get("uid") != memory.uid:
             return
         standing = Standing(

@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
 from stockman_lab.kube.objects import Object, metadata_of, part_of
 from stockman_lab.kube.programs import drives, is_running
 
@@ -28,7 +28,7 @@ class VolumeProvisioners(Controller):
     component = "csi-provisioner"
     watches = ("persistentvolumeclaims", "persistentvolumes", "pods")
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Claims and volumes; of a driver that comes up, all of them."""
         if change.key.resource != "pods":
             return (change.name,)
@@ -151,7 +151,7 @@ class StorageDrivers(Controller):
     component = "csi-attacher"
     watches = ("volumeattachments", "pods")
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Attachments; of a driver that comes up, all that wait for it."""
         if change.key.resource == "volumeattachments":
             return (change.key.name,)

@@ -6,11 +6,11 @@ from collections.abc import Iterable
 
 from stockman_lab.kube.api.messages import User
 from stockman_lab.kube.controllers.client import Refused
-from stockman_lab.kube.controllers.controller import Controller, Surroundings
-from stockman_lab.kube.controllers.objects import Change, named_key
+from stockman_lab.kube.controllers.controller import Controller, ControllerContext
+from stockman_lab.kube.controllers.objects import ObjectChange, named_key
+from stockman_lab.kube.nodes.scheduling.cache import SchedulerCache
 from stockman_lab.kube.nodes.scheduling.claims import Claims
 from stockman_lab.kube.nodes.scheduling.deciding import Decision, Scheduling
-from stockman_lab.kube.nodes.scheduling.picture import Picture
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of, written_time
 
 _ALL = "waiting"
@@ -26,22 +26,22 @@ class Scheduler(Controller):
     component = _NAME
     watches = ("pods", "nodes", *sorted(_CHANGING))
 
-    def __init__(self, surroundings: Surroundings) -> None:
-        super().__init__(surroundings)
-        self.client = surroundings.client.acting(
+    def __init__(self, context: ControllerContext) -> None:
+        super().__init__(context)
+        self.client = context.client.acting(
             "kube-scheduler/v1.36.3", User("system:kube-scheduler", ("system:masters",))
         )
-        self._picture = Picture()
+        self._cache = SchedulerCache()
         self._waiting: dict[str, Object] = {}
         self._is_filled = False
-        self._scheduling = Scheduling(self._picture, self._labels)
-        self._claims = Claims(surroundings.objects, self.client)
+        self._scheduling = Scheduling(self._cache, self._labels)
+        self._claims = Claims(context.objects, self.client)
 
     def remember(self) -> None:
         """Know nodes and pods."""
         self._fill()
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Whatever helps or harms those who wait."""
         matters = True
         if self._is_filled:
@@ -49,27 +49,27 @@ class Scheduler(Controller):
         if matters:
             yield _ALL
 
-    def _see(self, change: Change) -> bool:
+    def _see(self, change: ObjectChange) -> bool:
         kind = change.key.resource
         if kind == "nodes":
             if change.after is None:
-                self._picture.lose_node(change.key.name)
+                self._cache.remove_node(change.key.name)
             else:
-                self._picture.see_node(change.after)
+                self._cache.update_node(change.after)
             return _is_news(change) and bool(self._waiting)
         if kind != "pods":
             return bool(self._waiting)
-        return self._see_pod(change)
+        return self._update_pod(change)
 
-    def _see_pod(self, change: Change) -> bool:
+    def _update_pod(self, change: ObjectChange) -> bool:
         pod = change.newest
         uid = str(metadata_of(pod).get("uid", ""))
         was_waiting = uid in self._waiting
         if change.after is None:
-            self._picture.lose_pod(uid)
+            self._cache.remove_pod(uid)
             self._waiting.pop(uid, None)
             return bool(self._waiting)
-        self._picture.see_pod(pod)
+        self._cache.update_pod(pod)
         if _is_waiting(pod):
             self._waiting[uid] = pod
             return not was_waiting or _has_new_spec(change)
@@ -79,9 +79,9 @@ class Scheduler(Controller):
 
     def _fill(self) -> None:
         for node in self.objects.listed("nodes"):
-            self._picture.see_node(node)
+            self._cache.update_node(node)
         for pod in self.objects.listed("pods"):
-            self._picture.see_pod(pod)
+            self._cache.update_pod(pod)
             if _is_waiting(pod):
                 self._waiting[str(metadata_of(pod)["uid"])] = pod
         self._is_filled = True
@@ -104,7 +104,7 @@ class Scheduler(Controller):
             return
         if spec.get("schedulingGates"):
             return
-        trouble, volumes = self._claims.look(pod, len(self._picture.places))
+        trouble, volumes = self._claims.look(pod, len(self._cache.nodes))
         if trouble:
             self._refuse(pod, Decision(message=trouble))
             return
@@ -137,7 +137,7 @@ class Scheduler(Controller):
         fresh = self.objects.get("pods", where)
         self._waiting.pop(str(metadata["uid"]), None)
         if fresh is not None:
-            self._picture.see_pod(fresh)
+            self._cache.update_pod(fresh)
         text = f"Successfully assigned {where} to {node}"
         self.recorder.normal(pod, "Scheduled", text)
 
@@ -183,7 +183,7 @@ def _is_waiting(pod: Object) -> bool:
     )
 
 
-def _has_new_spec(change: Change) -> bool:
+def _has_new_spec(change: ObjectChange) -> bool:
     if change.before is None or change.after is None:
         return True
     same_labels = metadata_of(change.before).get("labels") == metadata_of(change.after).get(
@@ -192,7 +192,7 @@ def _has_new_spec(change: Change) -> bool:
     return part_of(change.before, "spec") != part_of(change.after, "spec") or not same_labels
 
 
-def _is_news(change: Change) -> bool:
+def _is_news(change: ObjectChange) -> bool:
     """Whether a node is another one for pods than before, apart from its signs of life."""
     if change.before is None or change.after is None:
         return True

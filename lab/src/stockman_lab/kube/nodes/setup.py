@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from typing import ClassVar
 
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change
+from stockman_lab.kube.controllers.objects import ObjectChange
 from stockman_lab.kube.nodes.host import CloudWord, Description, Host, Hosts
 from stockman_lab.kube.nodes.node_object import UNINITIALIZED
 from stockman_lab.kube.nodes.pod_running import free_network
@@ -23,7 +23,7 @@ class NodeSetup(Controller):
     watches = ("nodes", "pods")
     hosts: ClassVar[Hosts]
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Nodes; all of them when a cloud controller changes."""
         if change.key.resource == "nodes":
             yield change.key.name

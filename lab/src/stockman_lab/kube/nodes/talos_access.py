@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, ClassVar
 
 from stockman_lab.kube.controllers.client import Refused
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.objects import Change
+from stockman_lab.kube.controllers.objects import ObjectChange
 from stockman_lab.kube.objects import Object, metadata_of, part_of
 
 if TYPE_CHECKING:
@@ -89,7 +89,7 @@ class TalosAccounts(Controller):
     watches = ()
     access: ClassVar[Callable[[], Access | None]]
 
-    def keys(self, change: Change) -> Iterable[str]:
+    def keys(self, change: ObjectChange) -> Iterable[str]:
         """Accounts of Talos alone."""
         if change.key.group == GROUP and change.key.resource == _PLURAL:
             yield change.name
@@ -132,7 +132,7 @@ class TalosAccounts(Controller):
     def _give(self, key: str, account: Object, secret: Object | None, allowed: Access) -> None:
         place = f"{self.name} {key}"
         roles = [str(role) for role in part_of(account, "spec")["roles"]]
-        made_at, _, known = self.around.notes.get(place, "0 ").partition(" ")
+        made_at, _, known = self.context.notes.get(place, "0 ").partition(" ")
         fresh = self.now < float(made_at) + _LASTS - _BEFORE_END and known == ",".join(roles)
         if secret is not None and fresh:
             return
@@ -161,7 +161,7 @@ class TalosAccounts(Controller):
                 self.client.patch(secret, {"data": {"config": text}})
         except Refused:
             return
-        self.around.notes[place] = f"{self.now} {','.join(roles)}"
+        self.context.notes[place] = f"{self.now} {','.join(roles)}"
         if part_of(account, "status").get("failureReason"):
             self.client.patch(account, {"status": {"failureReason": None}})
         self.recorder.normal(account, "Synced", "Synced successfully")

@@ -45,7 +45,7 @@ class Sight:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class WatchRequest:
     """What somebody wants to watch."""
 
     prefix: bytes
@@ -64,14 +64,14 @@ class Wish:
 class Watch:
     """A watch as it goes on."""
 
-    def __init__(self, store: Store, wish: Wish) -> None:
+    def __init__(self, store: Store, request: WatchRequest) -> None:
         self._store = store
-        self._wish = wish
-        self._next = 0 if wish.since is None else wish.since + 1
+        self._request = request
+        self._next = 0 if request.since is None else request.since + 1
         self._bookmarked = store.now
         self._last = 0
         self.ended = False
-        self._first: list[Sight] = [*self._beginning()] if wish.since is None else []
+        self._first: list[Sight] = [*self._beginning()] if request.since is None else []
 
     def take(self) -> list[Sight]:
         """What is new since this was last asked."""
@@ -98,12 +98,12 @@ class Watch:
                 await self._store.bell.rung()
 
     def _beginning(self) -> Iterator[Sight]:
-        listed = self._store.list(self._wish.prefix, cached=True)
+        listed = self._store.list(self._request.prefix, cached=True)
         self._next = listed.revision + 1
         for entry in listed.entries:
-            if self._wish.matches(entry.content):
+            if self._request.matches(entry.content):
                 yield Sight(Seen.ADDED, entry, entry.revision)
-        if self._wish.initial_end:
+        if self._request.initial_end:
             self._last = listed.revision
             yield Sight(Seen.BOOKMARK, revision=listed.revision, is_initial_end=True)
 
@@ -112,7 +112,7 @@ class Watch:
         if self._next > keyspace.revision:
             return
         end = keyspace.revision
-        prefix = self._wish.prefix
+        prefix = self._request.prefix
         for event in events(keyspace, self._next, prefix, prefix_end(prefix)):
             sight = self._sight(event)
             if sight is not None:
@@ -122,11 +122,11 @@ class Watch:
     def _sight(self, event: Event) -> Sight | None:
         revision = event.content.mod_revision
         before = None if event.before is None else self._store.past(event.before)
-        was = before is not None and self._wish.matches(before.content)
+        was = before is not None and self._request.matches(before.content)
         if event.is_deletion:
             return self._gone(before, revision) if was and before else None
         after = self._store.past(event.content)
-        if self._wish.matches(after.content):
+        if self._request.matches(after.content):
             return Sight(Seen.MODIFIED if was else Seen.ADDED, after, revision)
         return self._gone(before, revision) if was and before else None
 
@@ -137,11 +137,11 @@ class Watch:
 
     def _closing(self) -> Iterator[Sight]:
         """Bookmarks, where they are due."""
-        now, until = self._store.now, self._wish.until
+        now, until = self._store.now, self._request.until
         ending = until is not None and now >= until - BOOKMARK_BEFORE_END
         due = ending or now - self._bookmarked >= BOOKMARK_EVERY
         newest = self._next - 1
-        if self._wish.bookmarks and due and newest > self._last:
+        if self._request.bookmarks and due and newest > self._last:
             self._bookmarked, self._last = now, newest
             yield Sight(Seen.BOOKMARK, revision=newest)
         self.ended = until is not None and now >= until

@@ -168,7 +168,7 @@ def pending(call: Call) -> object:
 
 @endpoint("PUT", "/nodes/{node}/lxc/{vmid}/config")
 def update_config(call: Call) -> object:
-    """Change the configuration as soon as nobody else does."""
+    """ConfigChange the configuration as soon as nobody else does."""
     call.cluster.require_quorum()
     return when_unlocked(call, lambda: _change_config(call), "lxc")
 

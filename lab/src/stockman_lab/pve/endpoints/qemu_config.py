@@ -7,7 +7,7 @@ from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.errors import die
 from stockman_lab.pve.formats.volume_name import storage_of
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_config.change import Change, read_machine_change
+from stockman_lab.pve.guest_config.change import ConfigChange, read_machine_change
 from stockman_lab.pve.guest_config.views import cloud_init_rows, pending_machine_rows, shown_machine
 from stockman_lab.pve.guest_rows import cpus_of, disk_of, memory_of, used_memory_of
 from stockman_lab.pve.qemu.cloud_init_drive import dump_text, regenerate
@@ -40,7 +40,7 @@ def pending(call: Call) -> object:
 
 @endpoint("PUT", "/nodes/{node}/qemu/{vmid}/config")
 def update_now(call: Call) -> object:
-    """Change a configuration while the caller waits."""
+    """ConfigChange a configuration while the caller waits."""
     change = _change(call)
     return when_unlocked(call, lambda: _update(call, change))
 
@@ -75,13 +75,13 @@ def unlink(call: Call) -> object:
     return when_unlocked(call, lambda: _update(call, change))
 
 
-def _change(call: Call) -> Change:
+def _change(call: Call) -> ConfigChange:
     only_for_root(call, "skiplock")
     call.cluster.require_quorum()
     return settle_change(call, call.guest().config, given_values(call, _NO_KEYS))
 
 
-def _update(call: Call, change: Change) -> None:
+def _update(call: Call, change: ConfigChange) -> None:
     guest = call.guest()
     check_change(guest, change, call.text("digest"), skip=call.flag("skiplock"))
     update(call.cluster, guest, change)

@@ -20,7 +20,7 @@ from stockman_lab.pve.guest_config.keys import container_key_exists, is_indexed,
 
 
 @dataclass(slots=True)
-class Change:
+class ConfigChange:
     """What somebody asks for."""
 
     sets: dict[str, str] = field(default_factory=dict)
@@ -30,7 +30,7 @@ class Change:
     """Destroy what deleted drives hold."""
 
 
-def read_machine_change(parameters: Mapping[str, str]) -> Change:
+def read_machine_change(parameters: Mapping[str, str]) -> ConfigChange:
     """The change of a virtual machine; refuses what contradicts itself.
 
     `parameters` are the keys of the configuration, `delete`, `revert` and `force`.
@@ -60,10 +60,10 @@ def read_machine_change(parameters: Mapping[str, str]) -> Change:
                 {"revert": f"you can't use '-delete {key}' and -revert {key}' at the same time"}
             )
         _check_exists(key, "delete", machine_key_exists)
-    return Change(sets, deletes, reverts, parameters.get("force", "0") == "1")
+    return ConfigChange(sets, deletes, reverts, parameters.get("force", "0") == "1")
 
 
-def read_container_change(parameters: Mapping[str, str]) -> Change:
+def read_container_change(parameters: Mapping[str, str]) -> ConfigChange:
     """The change of a container; refuses what contradicts itself."""
     sets = _only_keys(parameters)
     if not parameters:
@@ -86,7 +86,7 @@ def read_container_change(parameters: Mapping[str, str]) -> Change:
             raise bad_parameters(
                 {"delete": f"you can't use '-delete {key}' and '-revert {key}' at the same time"}
             )
-    return Change(sets, deletes, reverts)
+    return ConfigChange(sets, deletes, reverts)
 
 
 def _only_keys(parameters: Mapping[str, str]) -> dict[str, str]:

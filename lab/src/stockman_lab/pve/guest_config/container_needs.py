@@ -6,7 +6,7 @@ from collections.abc import Mapping
 
 from stockman_lab.pve.formats.mount_point import is_mount, parse_features, parse_mount_point
 from stockman_lab.pve.formats.nic import parse_container_nic
-from stockman_lab.pve.guest_config.change import Change
+from stockman_lab.pve.guest_config.change import ConfigChange
 from stockman_lab.pve.guest_config.keys import is_indexed
 from stockman_lab.pve.guest_config.needs import (
     ALLOCATE_SPACE,
@@ -27,7 +27,9 @@ _PRIVILEGES = {
 }
 
 
-def container_update_needs(values: Mapping[str, str], change: Change, guest: Guest) -> list[Asked]:
+def container_update_needs(
+    values: Mapping[str, str], change: ConfigChange, guest: Guest
+) -> list[Asked]:
     """Everything that a change takes, in the order in which the real one asks."""
     return [
         need

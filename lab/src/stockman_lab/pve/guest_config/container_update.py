@@ -10,7 +10,7 @@ from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.formats.lists import print_tags, split_list
 from stockman_lab.pve.formats.mount_point import is_mount, parse_device, parse_mount_point
 from stockman_lab.pve.formats.nic import parse_container_nic
-from stockman_lab.pve.guest_config.change import Change
+from stockman_lab.pve.guest_config.change import ConfigChange
 from stockman_lab.pve.guest_config.context import GuestContext, Outcome
 from stockman_lab.pve.guest_config.keys import container_value, is_indexed
 from stockman_lab.pve.guest_config.pending import add_unused, forget_unchanged
@@ -44,7 +44,9 @@ def check_container_update(config: GuestConfig, digest: str = "") -> None:
         raise die("detected modified configuration - file changed by other user? Try again.")
 
 
-def plan_container_update(config: GuestConfig, change: Change, context: GuestContext) -> Outcome:
+def plan_container_update(
+    config: GuestConfig, change: ConfigChange, context: GuestContext
+) -> Outcome:
     """Writes a change into a configuration and applies what can be applied now.
 
     Either all of it is written or, with errors, nothing. Raises `ApiError`.

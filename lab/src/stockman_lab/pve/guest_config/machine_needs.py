@@ -16,7 +16,7 @@ from stockman_lab.pve.formats.hardware import (
 from stockman_lab.pve.formats.nic import parse_nic
 from stockman_lab.pve.formats.property_string import parse
 from stockman_lab.pve.formats.volume_name import storage_of
-from stockman_lab.pve.guest_config.change import Change
+from stockman_lab.pve.guest_config.change import ConfigChange
 from stockman_lab.pve.guest_config.keys import CLOUD_INIT, is_indexed
 from stockman_lab.pve.guest_config.needs import (
     ALLOCATE_SPACE,
@@ -58,7 +58,7 @@ _BY_VALUE = ("serial", "usb", "hostpci", "virtiofs")
 
 
 def machine_update_needs(
-    values: Mapping[str, str], pending: Mapping[str, str], change: Change, guest: Guest
+    values: Mapping[str, str], pending: Mapping[str, str], change: ConfigChange, guest: Guest
 ) -> list[Asked]:
     """Everything that a change takes, in the order in which the real one asks."""
     sets = change.sets
@@ -188,7 +188,9 @@ def drive_kind_needs(guest: Guest, drive: Drive) -> list[Asked]:
     return [on_guest(guest.vmid, "VM.Config.Disk")]
 
 
-def _delete_needs(guest: Guest, key: str, held: Mapping[str, str], change: Change) -> list[Asked]:
+def _delete_needs(
+    guest: Guest, key: str, held: Mapping[str, str], change: ConfigChange
+) -> list[Asked]:
     value = held.get(key)
     if value is None:
         return []

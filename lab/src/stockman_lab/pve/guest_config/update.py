@@ -21,7 +21,7 @@ from stockman_lab.pve.formats.hardware import (
     current_memory,
 )
 from stockman_lab.pve.formats.lists import print_tags
-from stockman_lab.pve.guest_config.change import Change
+from stockman_lab.pve.guest_config.change import ConfigChange
 from stockman_lab.pve.guest_config.context import GuestContext, Outcome
 from stockman_lab.pve.guest_config.hotplug import Hotplug
 from stockman_lab.pve.guest_config.keys import machine_value
@@ -34,7 +34,7 @@ class Queue:
     """Writes one change of a virtual machine into the section of waiting changes."""
 
     config: GuestConfig
-    change: Change
+    change: ConfigChange
     around: GuestContext
     outcome: Outcome
     modified: set[str] = field(default_factory=set)
@@ -177,7 +177,7 @@ def _check_tpm_version(old: str, asked: Drive) -> None:
         raise die("cannot change TPM state version after creation")
 
 
-def check_update(config: GuestConfig, change: Change, digest: str = "") -> None:
+def check_update(config: GuestConfig, change: ConfigChange, digest: str = "") -> None:
     """What is looked at before anything is written: digest, lock, memory."""
     if digest and digest != machine_digest(config):
         raise die("checksum mismatch (file change by other user?)")
@@ -187,7 +187,7 @@ def check_update(config: GuestConfig, change: Change, digest: str = "") -> None:
     check_balloon(config, change)
 
 
-def check_balloon(config: GuestConfig, change: Change) -> None:
+def check_balloon(config: GuestConfig, change: ConfigChange) -> None:
     """Refuses a balloon that is larger than the memory."""
     sets, pending, values = change.sets, config.pending, config.values
     if not sets.get("memory") and "balloon" not in sets:
@@ -198,7 +198,7 @@ def check_balloon(config: GuestConfig, change: Change) -> None:
         raise die("balloon value too large (must be smaller than assigned memory)")
 
 
-def plan_update(config: GuestConfig, change: Change, context: GuestContext) -> Outcome:
+def plan_update(config: GuestConfig, change: ConfigChange, context: GuestContext) -> Outcome:
     """Writes a change into a configuration and applies what can be applied now.
 
     Values have to be canonical already. Keys with errors, and what no running machine can

@@ -15,7 +15,7 @@ from stockman_lab.pve.formats.mount_point import is_mount
 from stockman_lab.pve.formats.sizes import GIB
 from stockman_lab.pve.formats.volume_name import FOLDERS
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_config.change import Change
+from stockman_lab.pve.guest_config.change import ConfigChange
 from stockman_lab.pve.guest_config.container_update import plan_container_update
 from stockman_lab.pve.guest_config.context import GuestContext
 from stockman_lab.pve.guest_config.state import GuestConfig
@@ -48,7 +48,7 @@ def first_values(cluster: Cluster, vmid: int, settings: dict[str, str]) -> dict[
         tag_style=tag_style(cluster.state.options),
     )
     sets = {key: value for key, value in settings.items() if not is_mount(key)}
-    outcome = plan_container_update(config, Change(sets=sets), context)
+    outcome = plan_container_update(config, ConfigChange(sets=sets), context)
     if outcome.errors:
         raise ApiError(400, "Parameter verification failed.", outcome.errors)
     return config.values

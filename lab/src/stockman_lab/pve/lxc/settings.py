@@ -12,7 +12,11 @@ from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.nic import DEFAULT_PREFIX
 from stockman_lab.pve.formats.sizes import GIB, MIB
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_config.change import Change, canonical_container, read_container_change
+from stockman_lab.pve.guest_config.change import (
+    ConfigChange,
+    canonical_container,
+    read_container_change,
+)
 from stockman_lab.pve.guest_config.container_needs import (
     container_key_needs,
     container_update_needs,
@@ -34,7 +38,7 @@ from stockman_lab.pve.qemu.settings import check_needs, tag_rules, tag_style
 from stockman_lab.pve.qemu.shelf import Shelf
 
 
-def settle_change(call: Call, config: GuestConfig, parameters: Mapping[str, str]) -> Change:
+def settle_change(call: Call, config: GuestConfig, parameters: Mapping[str, str]) -> ConfigChange:
     """The change that a request asks for, if the caller may ask for it."""
     change = read_container_change(parameters)
     try:
@@ -80,7 +84,7 @@ def refuse_format(error: FormatError) -> NoReturn:
     raise die(error.text) from None
 
 
-def update(cluster: Cluster, guest: Guest, change: Change) -> None:
+def update(cluster: Cluster, guest: Guest, change: ConfigChange) -> None:
     """Write a change down and apply what can be applied now; with errors nothing is written."""
     shelf = shelf_of(cluster, guest)
     maker = MountMaker(shelf)

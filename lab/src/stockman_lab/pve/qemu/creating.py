@@ -23,7 +23,7 @@ from stockman_lab.pve.formats.hardware import (
 from stockman_lab.pve.formats.lists import print_tags
 from stockman_lab.pve.formats.nic import DEFAULT_PREFIX, Throws, renew_nic
 from stockman_lab.pve.guest import Guest
-from stockman_lab.pve.guest_config.change import Change
+from stockman_lab.pve.guest_config.change import ConfigChange
 from stockman_lab.pve.guest_config.context import GuestContext
 from stockman_lab.pve.guest_config.keys import is_indexed, machine_value
 from stockman_lab.pve.guest_config.state import has_cloud_init, machine_digest
@@ -276,7 +276,9 @@ def _silent(_line: str) -> None:
     return None
 
 
-def check_change(guest: Guest, change: Change, digest: str = "", *, skip: bool = False) -> None:
+def check_change(
+    guest: Guest, change: ConfigChange, digest: str = "", *, skip: bool = False
+) -> None:
     """What is looked at before anything is written; `skip` leaves the lock out."""
     config = guest.config
     if skip:
@@ -288,7 +290,7 @@ def check_change(guest: Guest, change: Change, digest: str = "", *, skip: bool =
 
 
 def update(
-    cluster: Cluster, guest: Guest, change: Change, log: Callable[[str], None] = _silent
+    cluster: Cluster, guest: Guest, change: ConfigChange, log: Callable[[str], None] = _silent
 ) -> None:
     """Write a change down and apply what can be applied now; what cannot is named in the error."""
     shelf = shelf_of(cluster, guest)
@@ -348,11 +350,11 @@ class Configure(GuestWork):
         check_change(guest, change_of(job), job.text("digest"), skip=skip)
 
 
-def change_of(job: Job) -> Change:
+def change_of(job: Job) -> ConfigChange:
     """The change that a task makes."""
-    return restored(Change, job.arguments["change"])
+    return restored(ConfigChange, job.arguments["change"])
 
 
-def change_argument(change: Change) -> object:
+def change_argument(change: ConfigChange) -> object:
     """A change as a task keeps it."""
     return plain(change)

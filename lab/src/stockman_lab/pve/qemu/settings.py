@@ -12,7 +12,7 @@ from stockman_lab.pve.formats.format_error import FormatError
 from stockman_lab.pve.formats.lists import PLAIN, TagStyle
 from stockman_lab.pve.formats.nic import DEFAULT_PREFIX
 from stockman_lab.pve.guest_config.change import (
-    Change,
+    ConfigChange,
     canonical_drives,
     canonical_machine,
     read_machine_change,
@@ -67,7 +67,7 @@ def given_values(call: Call, others: Collection[str]) -> dict[str, str]:
     }
 
 
-def settle_change(call: Call, config: GuestConfig, parameters: Mapping[str, str]) -> Change:
+def settle_change(call: Call, config: GuestConfig, parameters: Mapping[str, str]) -> ConfigChange:
     """The change that a request asks for, if the caller may ask for it."""
     check_keys(unquote(parameters.get("sshkeys", "")))
     change = read_machine_change(parameters)

@@ -1,4 +1,4 @@
-"""All nodes with the pods on them, as the scheduler sees them."""
+"""All nodes with the pods on them, as the scheduler knows them."""
 
 from __future__ import annotations
 
@@ -15,19 +15,19 @@ from stockman_lab.kube.nodes.scheduling.requests import (
 from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
 
 _ENDED = frozenset({"Succeeded", "Failed"})
-Flock = tuple[str, frozenset[tuple[str, str]]]
+LabelSet = tuple[str, frozenset[tuple[str, str]]]
 """A namespace and labels: all that selectors ask of a pod."""
 Port = tuple[str, str, int]
 """Protocol, address and number of a port of the host."""
 
 
-class Seat:
-    """A pod with what is asked of it again and again."""
+class SchedulerPod:
+    """A pod with the values that scheduling compares."""
 
     __slots__ = (
         "affinity",
         "believed",
-        "flock",
+        "label_set",
         "labels",
         "namespace",
         "pod",
@@ -41,7 +41,7 @@ class Seat:
         metadata, spec = metadata_of(pod), part_of(pod, "spec")
         self.namespace: str = metadata.get("namespace", "")
         self.labels: dict[str, str] = metadata.get("labels") or {}
-        self.flock: Flock = (self.namespace, frozenset(self.labels.items()))
+        self.label_set: LabelSet = (self.namespace, frozenset(self.labels.items()))
         self.wants = requests(pod)
         self.believed = believed_requests(pod)
         self.priority = int(spec.get("priority") or 0)
@@ -71,134 +71,134 @@ class Seat:
 
 
 @dataclass(slots=True)
-class Place:
+class SchedulerNode:
     """A node with its pods."""
 
     node: Object
     name: str
     labels: dict[str, str]
     taints: list[Object]
-    room: Amounts
+    allocatable: Amounts
     is_closed: bool
     """Cordoned."""
-    seats: dict[str, Seat] = field(default_factory=dict)
+    pods: dict[str, SchedulerPod] = field(default_factory=dict)
     """By identity of the pod."""
     used: Amounts = field(default_factory=dict)
     believed: Amounts = field(default_factory=dict)
-    flocks: dict[Flock, int] = field(default_factory=dict)
+    label_counts: dict[LabelSet, int] = field(default_factory=dict)
     """How many pods of which namespace and labels stay there."""
 
-    def take(self, seat: Seat) -> None:
-        """A pod is on the node."""
-        self.leave(seat.uid)
-        self.seats[seat.uid] = seat
-        self._count(seat, 1)
+    def add(self, pod: SchedulerPod) -> None:
+        """Count a pod that is on the node."""
+        self.remove(pod.uid)
+        self.pods[pod.uid] = pod
+        self._count(pod, 1)
 
-    def leave(self, uid: str) -> None:
-        """A pod is no longer on the node."""
-        seat = self.seats.pop(uid, None)
-        if seat is not None:
-            self._count(seat, -1)
+    def remove(self, uid: str) -> None:
+        """Forget a pod that is no longer on the node."""
+        pod = self.pods.pop(uid, None)
+        if pod is not None:
+            self._count(pod, -1)
 
-    def _count(self, seat: Seat, sign: int) -> None:
-        if not seat.is_going:
-            count = self.flocks.get(seat.flock, 0) + sign
+    def _count(self, pod: SchedulerPod, sign: int) -> None:
+        if not pod.is_going:
+            count = self.label_counts.get(pod.label_set, 0) + sign
             if count:
-                self.flocks[seat.flock] = count
+                self.label_counts[pod.label_set] = count
             else:
-                del self.flocks[seat.flock]
-        for total, requested in ((self.used, seat.wants), (self.believed, seat.believed)):
+                del self.label_counts[pod.label_set]
+        for total, requested in ((self.used, pod.wants), (self.believed, pod.believed)):
             for name, value in requested.items():
                 total[name] = total.get(name, 0) + sign * value
 
     @property
     def most_pods(self) -> int:
-        return self.room.get(PODS, 0)
+        return self.allocatable.get(PODS, 0)
 
     @property
     def ports(self) -> list[Port]:
         """Ports of the host that pods have."""
-        return [port for seat in self.seats.values() for port in seat.ports]
+        return [port for pod in self.pods.values() for port in pod.ports]
 
 
-def place_of(node: Object) -> Place:
+def read_node(node: Object) -> SchedulerNode:
     """A node without pods."""
     metadata, spec = metadata_of(node), part_of(node, "spec")
-    return Place(
+    return SchedulerNode(
         node=node,
         name=metadata["name"],
         labels=metadata.get("labels") or {},
         taints=list(spec.get("taints") or []),
-        room=amounts(part_of(node, "status", "allocatable")),
+        allocatable=amounts(part_of(node, "status", "allocatable")),
         is_closed=bool(spec.get("unschedulable")),
     )
 
 
-class Picture:
+class SchedulerCache:
     """All nodes by name, in the order of their names."""
 
     def __init__(self, nodes: Iterable[Object] = (), pods: Iterable[Object] = ()) -> None:
-        self.places: dict[str, Place] = {}
-        self._homeless: dict[str, dict[str, Seat]] = {}
+        self.nodes: dict[str, SchedulerNode] = {}
+        self._without_node: dict[str, dict[str, SchedulerPod]] = {}
         self._at: dict[str, str] = {}
-        self.with_pod_affinity: dict[str, Seat] = {}
+        self.with_pod_affinity: dict[str, SchedulerPod] = {}
         """Pods that have something against others, or for them."""
         for node in nodes:
-            self.see_node(node)
+            self.update_node(node)
         for pod in pods:
-            self.see_pod(pod)
+            self.update_pod(pod)
 
-    def see_node(self, node: Object) -> None:
-        """A node is there, or changed."""
-        key = place_of(node)
-        before = self.places.get(key.name)
-        seats = self._homeless.pop(key.name, {}) if before is None else before.seats
-        for seat in seats.values():
-            key.take(seat)
+    def update_node(self, node: Object) -> None:
+        """Add or replace a node; its pods stay."""
+        new = read_node(node)
+        before = self.nodes.get(new.name)
+        pods = self._without_node.pop(new.name, {}) if before is None else before.pods
+        for pod in pods.values():
+            new.add(pod)
         is_new = before is None
-        self.places[key.name] = key
+        self.nodes[new.name] = new
         if is_new:
-            self.places = dict(sorted(self.places.items()))
+            self.nodes = dict(sorted(self.nodes.items()))
 
-    def lose_node(self, name: str) -> None:
-        """A node is gone; its pods are not."""
-        key = self.places.pop(name, None)
-        if key is not None and key.seats:
-            self._homeless[name] = key.seats
+    def remove_node(self, name: str) -> None:
+        """Remove a node; its pods stay."""
+        node = self.nodes.pop(name, None)
+        if node is not None and node.pods:
+            self._without_node[name] = node.pods
 
-    def see_pod(self, pod: Object) -> None:
-        """A pod is there, or changed."""
-        uid = metadata_of(pod).get("uid", "")
-        node = part_of(pod, "spec").get("nodeName", "")
-        ended = part_of(pod, "status").get("phase") in _ENDED
+    def update_pod(self, content: Object) -> None:
+        """Add or replace a pod."""
+        uid = metadata_of(content).get("uid", "")
+        node = part_of(content, "spec").get("nodeName", "")
+        ended = part_of(content, "status").get("phase") in _ENDED
         if not node or ended:
-            self.lose_pod(uid)
+            self.remove_pod(uid)
             return
         before = self._at.get(uid)
         if before is not None and before != node:
-            self.lose_pod(uid)
+            self.remove_pod(uid)
         self._at[uid] = node
-        seat = Seat(pod)
-        if "podAffinity" in seat.affinity or "podAntiAffinity" in seat.affinity:
-            self.with_pod_affinity[uid] = seat
-        content = self.places.get(node)
-        if content is not None:
-            content.take(seat)
+        pod = SchedulerPod(content)
+        if "podAffinity" in pod.affinity or "podAntiAffinity" in pod.affinity:
+            self.with_pod_affinity[uid] = pod
+        known = self.nodes.get(node)
+        if known is not None:
+            known.add(pod)
         else:
-            self._homeless.setdefault(node, {})[uid] = seat
+            self._without_node.setdefault(node, {})[uid] = pod
 
-    def lose_pod(self, uid: str) -> None:
-        """A pod is gone, or does not run any more."""
+    def remove_pod(self, uid: str) -> None:
+        """Remove a pod that is gone or has ended."""
         node = self._at.pop(uid, None)
         self.with_pod_affinity.pop(uid, None)
         if node is None:
             return
-        content = self.places.get(node)
-        if content is not None:
-            content.leave(uid)
+        known = self.nodes.get(node)
+        if known is not None:
+            known.remove(uid)
         else:
-            self._homeless.get(node, {}).pop(uid, None)
+            self._without_node.get(node, {}).pop(uid, None)
 
-    def node_of(self, seat: Seat) -> Place | None:
+    def node_of(self, pod: SchedulerPod) -> SchedulerNode | None:
         """The node of a pod, where it is there."""
-        return self.places.get(self._at.get(seat.uid, ""))
+        return self.nodes.get(self._at.get(pod.uid, ""))

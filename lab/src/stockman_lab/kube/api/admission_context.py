@@ -1,4 +1,4 @@
-"""What admission sees of a cluster."""
+"""The settings of an API server, and what admission reads from its store."""
 
 from __future__ import annotations
 
@@ -23,8 +23,8 @@ class Settings:
 
 
 @dataclass(frozen=True, slots=True)
-class Cluster:
-    """`Surroundings` of admission, read from the store."""
+class StoredContext:
+    """`AdmissionContext` that reads from the store."""
 
     store: Store
     dice: Dice

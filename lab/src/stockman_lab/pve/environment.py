@@ -55,7 +55,7 @@ class NothingOutside:
 
 
 @state
-class Surroundings:
+class Environment:
     """Time, dice, faults, bytes, and the way to fetch more of those."""
 
     timeline: Timeline
@@ -69,7 +69,7 @@ class Surroundings:
     """The networks behind bridges: who gets which address."""
     remember: Callable[[], None]
     """Keeps what is true now for faults that lie from now on."""
-    recall: Callable[[Fault, str], tuple[ClusterState, Surroundings]]
+    recall: Callable[[Fault, str], tuple[ClusterState, Environment]]
     """The cluster of a name, and what was around it, as a fault that lies remembers them."""
 
     @property
