@@ -8,6 +8,7 @@ from stockman.app.proxmox import incomplete_token
 from stockman.app.rendering.render import decision_needed
 from stockman.app.runs.apply import stale_plan
 from stockman.app.runs.connections import no_token
+from stockman.app.runs.identity import invalid_identity, unwritable_identity
 from stockman.app.runs.secrets import secret_missing, unwritable_secret
 from stockman.cli.plans.apply import missing_cluster_name
 from stockman.cli.plans.options import no_password, plan_file_conflict
@@ -16,6 +17,10 @@ from stockman.model.problem import Problem
 from stockman.planning import problems as composition
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "identity.invalid": lambda: invalid_identity(
+        "it must contain `fingerprint:` with 16 hexadecimal digits"
+    ),
+    "identity.unwritable": lambda: unwritable_identity("Read-only file system"),
     "cli.already-planned": lambda: plan_file_conflict("plan.json", ["--only", "--push"]),
     "cli.no-password": lambda: no_password("root@pam"),
     "cli.unnamed-cluster": lambda: missing_cluster_name("k8s", "k9s", yes=True),

@@ -14,7 +14,7 @@ from stockman.model.secret import Secret
 from stockman.talos.secrets.bundle import (
     AUTHORITY_LIFETIME,
     ClusterAuthorities,
-    ClusterIdentity,
+    DiscoveryIdentity,
     KubernetesSecrets,
     SecretsBundle,
     TrustdSecrets,
@@ -44,7 +44,7 @@ def bundle() -> SecretsBundle:
         return create_authority(name, algorithm, period, random_bytes)
 
     return SecretsBundle(
-        cluster=ClusterIdentity(id="an id", secret=Secret("a secret")),
+        cluster=DiscoveryIdentity(id="an id", secret=Secret("a secret")),
         secrets=KubernetesSecrets(
             bootstraptoken=new_token(random_bytes),
             secretboxencryptionsecret=Secret("an encryption secret"),

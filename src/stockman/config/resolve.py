@@ -313,6 +313,7 @@ def resolve(loaded: LoadedConfig) -> Desired:
         components=resolve_components(estate),
         backup=_backup(estate),
         guests=tuple(_resolve_guest(name, guest) for guest in estate.guests),
+        fingerprint="",
     )
 
 

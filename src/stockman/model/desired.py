@@ -264,3 +264,5 @@ class Desired(Traced):
     guests: tuple[Guest, ...]
     hosts: dict[str, Host] = field(default_factory=dict)
     drift: DriftSettings = DriftSettings()
+    fingerprint: str = ""
+    """Fingerprint in the marks of guests. Empty: unknown, so that no guest may be deleted."""

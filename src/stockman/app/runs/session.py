@@ -76,11 +76,17 @@ async def open_session(
 ) -> AsyncIterator[Session]:
     """Open a session until the context ends; `admin` grants access to Proxmox VE.
 
-    With `only_looks`, undecided rendered files are ignored.
+    With `only_looks`, undecided rendered files are ignored, and no file is created.
     """
     from stockman.adapters.network import SocketNetwork
 
-    workspace = RunWorkspace(context.directory, context.environment, context.clock, context.entropy)
+    workspace = RunWorkspace(
+        context.directory,
+        context.environment,
+        context.clock,
+        context.entropy,
+        creates_identity=not only_looks,
+    )
     if only_looks:
         workspace.tree = ReadOnlyTree(workspace.directory, workspace.render_context)
     planner = Planner(workspace, SocketNetwork())

@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
 from stockman.app.rendering.render import RenderContext, RenderedTree, Rendering
+from stockman.app.runs.identity import create_guest_fingerprint, read_guest_fingerprint
 from stockman.app.runs.secrets import StepSecrets, private_file_ref
 from stockman.app.secrets.keyring import find_keyring
 from stockman.app.secrets.proxmox_tokens import with_stored_tokens
@@ -20,6 +21,7 @@ from stockman.catalog.registry import component, names
 from stockman.config.load import CONFIG_FILES
 from stockman.config.presets import SCHEMA_DIRECTORY
 from stockman.config.resolve import resolve
+from stockman.crypto.identity import ClusterIdentity, derive_identity
 from stockman.model.component import Component
 from stockman.model.desired import Cluster, Desired
 from stockman.model.errors import NotFound, Refused
@@ -83,8 +85,13 @@ class RunWorkspace:
         environment: Mapping[str, str],
         clock: Clock,
         entropy: Entropy,
+        *,
+        creates_identity: bool = False,
     ) -> None:
-        """Raises `Refused` and others if the files have errors."""
+        """Raises `Refused` and others if the files have errors.
+
+        With `creates_identity`, guests without a cluster get a fingerprint if they have none.
+        """
         self.directory = directory
         self.environment = environment
         self.clock = clock
@@ -95,14 +102,18 @@ class RunWorkspace:
             environment=environment,
         )
         self._loaded = loaded = validate_files(directory).loaded
-        self._resolved_desired = resolve(loaded)
-        self.desired: Desired = with_stored_tokens(self._resolved_desired, self.context)
+        self._bundle: SecretsBundle | None = None
+        self._machines: Machines | None = None
+        self._creates_identity = creates_identity
+        self._resolved_desired = resolved = resolve(loaded)
+        self.identity = self._read_identity(resolved)
+        fingerprint = self.identity.fingerprint if self.identity is not None else ""
+        desired = with_stored_tokens(resolved, self.context)
+        self.desired: Desired = replace(desired, fingerprint=fingerprint)
         self.warnings: tuple[Problem, ...] = tuple(loaded.problems.warnings)
         self.store = SecretStore(directory, self.context.keyring, environment, clock, entropy)
         self.secret_locations = StepSecrets(self.context, self.desired, self.store, entropy)
         self.tree = RenderedTree(directory, self.render_context)
-        self._bundle: SecretsBundle | None = None
-        self._machines: Machines | None = None
 
     @property
     def render_context(self) -> RenderContext:
@@ -125,6 +136,15 @@ class RunWorkspace:
 
             self._bundle = open_bundle(self.directory, self.context.keyring)
         return self._bundle
+
+    def _read_identity(self, desired: Desired) -> ClusterIdentity | None:
+        """Return the identity. None: guests without a cluster have no fingerprint yet."""
+        if desired.cluster is not None:
+            return derive_identity(self.bundle.cluster.id, self.bundle.cluster.secret)
+        fingerprint = read_guest_fingerprint(self.directory)
+        if not fingerprint and self._creates_identity:
+            fingerprint = create_guest_fingerprint(self.directory, self.entropy)
+        return ClusterIdentity(fingerprint=fingerprint) if fingerprint else None
 
     def _all_machines(self) -> Machines:
         if self._machines is None:

@@ -27,7 +27,7 @@ from stockman.talos.patches.patch import Patch, PatchRefused
 from stockman.talos.patches.schema import plain_value
 from stockman.talos.secrets.bundle import (
     ClusterAuthorities,
-    ClusterIdentity,
+    DiscoveryIdentity,
     KubernetesSecrets,
     SecretsBundle,
     TrustdSecrets,
@@ -40,7 +40,7 @@ Configuration = dict[DocumentKey, Document]
 
 _EMPTY_PAIR = CertificateAndKey(crt="", key=Secret(""))
 _NO_BUNDLE = SecretsBundle(
-    cluster=ClusterIdentity(id="", secret=Secret("")),
+    cluster=DiscoveryIdentity(id="", secret=Secret("")),
     secrets=KubernetesSecrets(
         bootstraptoken=Secret(""), secretboxencryptionsecret=None, aescbcencryptionsecret=None
     ),

@@ -32,7 +32,7 @@ _STANDARD_ID = Version(1, 14)
 
 
 @record
-class ClusterIdentity:
+class DiscoveryIdentity:
     """Identity of the cluster at the discovery service."""
 
     id: str
@@ -73,7 +73,7 @@ class ClusterAuthorities:
 class SecretsBundle:
     """All secrets of a cluster."""
 
-    cluster: ClusterIdentity
+    cluster: DiscoveryIdentity
     secrets: KubernetesSecrets
     trustdinfo: TrustdSecrets
     certs: ClusterAuthorities
@@ -90,7 +90,7 @@ def new_bundle(contract: Version, now: datetime, random_bytes: RandomBytes) -> S
         return create_authority(organization, algorithm, period, random_bytes)
 
     return SecretsBundle(
-        cluster=ClusterIdentity(
+        cluster=DiscoveryIdentity(
             id=new_cluster_id(contract, random_bytes),
             secret=_random_text(random_bytes),
         ),
@@ -186,7 +186,7 @@ def placeholder_bundle() -> SecretsBundle:
     )
     text = Secret(base64.b64encode(_PLACEHOLDER_BYTES).decode("ascii"))
     return SecretsBundle(
-        cluster=ClusterIdentity(id=text.reveal(), secret=text),
+        cluster=DiscoveryIdentity(id=text.reveal(), secret=text),
         secrets=KubernetesSecrets(
             bootstraptoken=Secret(_PLACEHOLDER_TOKEN),
             secretboxencryptionsecret=text,

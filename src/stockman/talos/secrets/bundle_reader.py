@@ -21,7 +21,7 @@ from stockman.model.secret import Secret, is_encrypted
 from stockman.talos.documents import V1ALPHA1, node_at, parse_documents, text_at
 from stockman.talos.secrets.bundle import (
     ClusterAuthorities,
-    ClusterIdentity,
+    DiscoveryIdentity,
     KubernetesSecrets,
     SecretsBundle,
     TrustdSecrets,
@@ -85,7 +85,7 @@ class BundleValues:
         if self._failed:
             return None
         return SecretsBundle(
-            cluster=ClusterIdentity(
+            cluster=DiscoveryIdentity(
                 id=self._values["cluster.id"].text, secret=self._secret("cluster.secret")
             ),
             secrets=KubernetesSecrets(
