@@ -26,7 +26,10 @@ class PlannedWorkspace:
     @property
     def administrator(self) -> dict[str, str]:
         """The variables that name an administrator of the lab."""
-        return {"PROXMOX_VE_API_TOKEN": f"{self.lab.token_id}={self.lab.token_secret}"}
+        return {
+            "PROXMOX_VE_API_TOKEN": f"{self.lab.token_id}={self.lab.token_secret}",
+            "PROXMOX_VE_ENDPOINT": self.lab.endpoint,
+        }
 
     def ran(self, *text: str, **environment: str) -> Ran:
         """Run a command as an administrator, unless the environment says otherwise."""

@@ -98,7 +98,8 @@ def test_a_name_without_an_address_is_told(planned_workspace: PlannedWorkspace) 
         "cluster.yaml", planned_workspace.lab.endpoint, "https://pve.nowhere.invalid:8006"
     )
 
-    found = told(planned_workspace, **planned_workspace.administrator)
+    named = {"PROXMOX_VE_ENDPOINT": "https://pve.nowhere.invalid:8006"}
+    found = told(planned_workspace, **planned_workspace.administrator | named)
 
     assert "proxmox.unreachable" in found
     assert "its name has no address" in found
@@ -120,7 +121,8 @@ def test_a_host_that_does_not_answer_is_told(planned_workspace: PlannedWorkspace
         "cluster.yaml", planned_workspace.lab.endpoint, "https://127.213.79.9:8006"
     )
 
-    found = told(planned_workspace, **planned_workspace.administrator)
+    named = {"PROXMOX_VE_ENDPOINT": "https://127.213.79.9:8006"}
+    found = told(planned_workspace, **planned_workspace.administrator | named)
 
     assert "proxmox.unreachable" in found
     assert "127.213.79.9" in found

@@ -31,10 +31,11 @@ def stockman(tmp_path: Path, proxmox_lab: ProxmoxLab) -> Command:
     old = next(line for line in text.splitlines() if line.startswith("proxmox_endpoint:"))
     text = text.replace(old, f"proxmox_endpoint: {proxmox_lab.endpoint}")
     text = text.replace("\nproxmox:\n", "\nproxmox:\n  tls: {ca_file: pve-ca.pem}\n")
+    old = next(line for line in text.splitlines() if line.startswith("proxmox_token_id:"))
+    text = text.replace(old, f"proxmox_token_id: {proxmox_lab.token_id}")
     file.write_text(text)
-    token = f"{proxmox_lab.token_id}={proxmox_lab.token_secret}"
     return lambda *arguments: ran_inside(
-        "-C", str(tmp_path), *arguments, PROXMOX_VE_API_TOKEN=token
+        "-C", str(tmp_path), *arguments, PROXMOX_TOKEN_SECRET=proxmox_lab.token_secret
     )
 
 

@@ -48,6 +48,20 @@ def roles(estate: Estate) -> set[str]:
     return {role["roleid"] for role in rows(estate, "/access/roles")}
 
 
+async def test_an_administrator_reads_only_access_once_the_token_of_stockman_can_read() -> None:
+    estate = await without_device()
+    estate.trigger.log.clear()
+
+    await estate.plan()
+
+    by_administrator = {
+        line.split()[2].split("/")[1]
+        for line in estate.trigger.log
+        if line.startswith("root@pam ") and "/cluster/mapping/" not in line
+    }
+    assert by_administrator == {"access"}
+
+
 async def test_rights_on_devices_go_when_no_machine_has_one_and_everything_else_is_done() -> None:
     estate = await without_device()
     assert held(estate) == {USER, f"{USER}!stockman"}

@@ -7,6 +7,7 @@ use. From the second cluster on, they end with its number, such as `PROXMOX_VE_A
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
     from stockman.adapters.proxmox.transport import HttpProxmox
 
 TOKEN, USER, PASSWORD = "PROXMOX_VE_API_TOKEN", "PROXMOX_VE_USERNAME", "PROXMOX_VE_PASSWORD"
+ENDPOINT = "PROXMOX_VE_ENDPOINT"
 
 
 def find_administrator(
@@ -54,6 +56,63 @@ def find_administrator(
         typed = Secret(environment[password], resolved=True)
         return Login(user=environment[user], password=typed, source=password)
     return None
+
+
+def administrator_endpoints(
+    environment: Mapping[str, str], number: int, source: str, endpoints: Endpoints
+) -> Endpoints:
+    """Return the only endpoint that may get the credentials of an administrator.
+
+    The environment has to name it: the address in the files may be somebody else's. `source` is
+    the variable with the credentials, or empty. Raises `WrongUsage` if it is not configured.
+    """
+    from stockman.adapters.proxmox.endpoint import format_address
+
+    name = ENDPOINT if number == 0 else f"{ENDPOINT}_{number + 1}"
+    configured = {(server.host, server.port): url for server, url in endpoints.pairs()}
+    named = environment.get(name, "")
+    where = f"environment variable {source or name}"
+    addresses = tuple(format_address(server) for server, _ in endpoints.pairs())
+    if not named:
+        raise WrongUsage(unbound_administrator(name, where, addresses))
+    server = replace(endpoints, urls=(named,), connect={}).servers()[0]
+    url = configured.get((server.host, server.port))
+    if url is None:
+        raise WrongUsage(other_endpoint(name, format_address(server), addresses))
+    return replace(endpoints, urls=(url,))
+
+
+def check_named_endpoint(environment: Mapping[str, str], url: str) -> None:
+    """Raise `WrongUsage` if the environment names another Proxmox VE than a URL that was typed."""
+    from stockman.adapters.proxmox.endpoint import Endpoints, format_address
+
+    named = environment.get(ENDPOINT, "")
+    if not named or not any(environment.get(name) for name in (TOKEN, USER)):
+        return
+    typed, server = (Endpoints(urls=(text,)).servers()[0] for text in (url, named))
+    if (server.host, server.port) != (typed.host, typed.port):
+        raise WrongUsage(other_endpoint(ENDPOINT, format_address(server), (format_address(typed),)))
+
+
+def unbound_administrator(name: str, where: str, addresses: tuple[str, ...]) -> Problem:
+    return Problem(
+        code="proxmox.administrator",
+        what="the administrator's credentials are for no particular Proxmox VE",
+        where=where,
+        why=f"{name} is not set, and the files, which may come from others, name"
+        f" {' and '.join(addresses)}; nothing was sent",
+        fix=f"if this is your Proxmox VE: `export {name}={addresses[0].partition(' ')[0]}`",
+    )
+
+
+def other_endpoint(name: str, named: str, addresses: tuple[str, ...]) -> Problem:
+    return Problem(
+        code="proxmox.administrator",
+        what="the administrator's credentials are for another Proxmox VE",
+        where=f"environment variable {name}",
+        why=f"it is {named}, and the address here is {' and '.join(addresses)}; nothing was sent",
+        fix=f"use credentials of that Proxmox VE and set {name} to its address, or unset them",
+    )
 
 
 def incomplete_token(name: str) -> Problem:

@@ -235,6 +235,6 @@ def _clients(values: dict[str, Any], network: Network) -> ClientSources:
         kubeconfig=values["kubeconfig"] or kubeconfig,
         talosconfig=values["talosconfig"] or talosconfig,
         proxmox=ProxmoxSource(
-            url=url, trust=certificate_trust(url, values, network), asker=find_login()
+            url=url, trust=certificate_trust(url, values, network), asker=find_login(url)
         ),
     )

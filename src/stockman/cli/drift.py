@@ -195,12 +195,14 @@ def _find_drifts(directory: Path, layers: tuple[Layer, ...]) -> DriftReport:
     from stockman.app.drift.finder import DriftFinder
     from stockman.app.runs.connections import open_clients
     from stockman.app.runs.workspace import RunWorkspace
+    from stockman.assessment.drift.report import Layer
 
     async def find_all() -> DriftReport:
         clock = SystemTimekeeper()
         workspace = RunWorkspace(directory, os.environ, clock, SystemEntropy())
         finder = DriftFinder(workspace)
-        async with open_clients(workspace, clock) as ports:
+        looks_at_access = not layers or Layer.ACCESS in layers
+        async with open_clients(workspace, clock, grants_access=looks_at_access) as ports:
             return await finder.find(ports, layers)
 
     return asyncio.run(find_all())

@@ -354,7 +354,7 @@ def _continue_run(directory: Path, request: RunRequest, act: Act) -> RunResult:
         workspace = RunWorkspace(directory, os.environ, clock, SystemEntropy())
         async with (
             open_run_store(directory, os.environ, clock) as home,
-            open_clients(workspace, clock, request.admin) as ports,
+            open_clients(workspace, clock, request.admin, grants_access=True) as ports,
         ):
             progress = await load_run(home, request.run, clock)
             watched = LivePlan(plan=progress.plan, before=progress.entries, stop=stop)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 
 from stockman.model.record import record
 
@@ -31,6 +31,14 @@ class RequiredPrivileges:
     privileges: frozenset[str]
     alternatives: tuple[str, ...] = ()
     """Paths below that are sufficient together. Empty: none."""
+
+    def lacking(self, held: Mapping[str, frozenset[str]]) -> frozenset[str]:
+        """Return the privileges that are missing; `held` has those that were read, by path."""
+        lacked = self.privileges - held.get(self.path, frozenset())
+        if lacked and self.alternatives and all(path in held for path in self.alternatives):
+            below = (self.privileges - held[path] for path in self.alternatives)
+            return frozenset[str]().union(*below)
+        return lacked
 
 
 @record

@@ -48,6 +48,10 @@ class Endpoints:
             raise Refused(_address_problem("", "no address is configured"))
         return tuple(self._parse(url) for url in self.urls)
 
+    def pairs(self) -> tuple[tuple[ServerAddress, str], ...]:
+        """Return addresses to connect to, each with its URL; raises `Refused`."""
+        return tuple(zip(self.servers(), self.urls, strict=True))
+
     def _parse(self, url: str) -> ServerAddress:
         try:
             parts = urlsplit(url)

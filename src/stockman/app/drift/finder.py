@@ -52,7 +52,6 @@ from stockman.rendering.checks.objects import read_objects
 from stockman.rendering.managed_files import FileAction, FileChange, FileDecisions
 from stockman.rendering.repository import RenderedRepository
 from stockman.rendering.tree import FileTree, RenderedFile
-from stockman.steps.access.admin import admin_client_name
 from stockman.steps.kubernetes.objects import FLUX, object_name, text_at
 from stockman.steps.ports import Ports
 
@@ -340,9 +339,7 @@ class _DriftSearch:
 
     async def _tasks(self, observed: ObservedProxmox) -> tuple[TaskSummary, ...]:
         """Return tasks of all hosts that answer; missing tasks leave authors unknown."""
-        client = self._ports.proxmox.get(admin_client_name(observed.name)) or self._ports.on(
-            observed.name
-        )
+        client = self._ports.on(observed.name)
         members = observed.state.value.members if isinstance(observed.state, Fact) else ()
         task_summaries: list[TaskSummary] = []
         for host in (member.name for member in members if member.online):

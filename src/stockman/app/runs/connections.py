@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from stockman.app.proxmox import (
     HttpTokenTest,
+    administrator_endpoints,
     authority_of,
     find_administrator,
     proxmox_endpoints,
@@ -42,12 +43,17 @@ _PULL_HINT = (
 
 @asynccontextmanager
 async def open_clients(
-    workspace: RunWorkspace, clock: Timekeeper, admin: Login | None = None
+    workspace: RunWorkspace,
+    clock: Timekeeper,
+    admin: Login | None = None,
+    *,
+    grants_access: bool = False,
 ) -> AsyncIterator[Ports]:
     """Open every configured system until the context ends.
 
-    A step that needs another system fails with `plan.no-door`. `admin` grants access; by default
-    the environment is used.
+    A step that needs another system fails with `plan.no-door`. With `grants_access` an
+    administrator reads and grants access: `admin`, or by default that of the environment. Without
+    it the credentials of an administrator are not used.
     """
     from stockman.adapters.git.repository import LocalGitRepository
 
@@ -62,11 +68,16 @@ async def open_clients(
             proxmox[region] = await stack.enter_async_context(
                 _own_client(workspace, cluster, endpoints, clock)
             )
+            if not grants_access:
+                continue
             granting = find_administrator(workspace.environment, cluster, number, admin)
             if granting is not None:
                 from stockman.adapters.proxmox.transport import HttpProxmox
 
-                client = HttpProxmox(endpoints, granting, clock)
+                bound = administrator_endpoints(
+                    workspace.environment, number, granting.source, endpoints
+                )
+                client = HttpProxmox(bound, granting, clock)
                 proxmox[admin_client_name(region)] = await stack.enter_async_context(client)
         ports = Ports(
             clock=clock,
@@ -201,6 +212,7 @@ def no_token(token_id: str, region: str, why: str) -> Problem:
         what=f"there is no secret of token {token_id} for Proxmox cluster {region}",
         where="proxmox.token_secret",
         why=why,
-        fix="give token_secret, or let an administrator make the token: set PROXMOX_VE_API_TOKEN,"
-        " or PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD, and run `stockman apply --only access`",
+        fix="give token_secret, or let an administrator make the token: set PROXMOX_VE_ENDPOINT,"
+        " and PROXMOX_VE_API_TOKEN, or PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD, and run"
+        " `stockman apply --only access`",
     )

@@ -10,7 +10,7 @@ from dataclasses import field, replace
 from stockman.app.rendering.render import Rendering
 from stockman.app.runs.workspace import RunWorkspace
 from stockman.engine.observe.kubernetes import KubernetesQuery, observe_kubernetes
-from stockman.engine.observe.proxmox import observe_guests, observe_proxmox
+from stockman.engine.observe.proxmox import ProxmoxClients, observe_guests, observe_proxmox
 from stockman.engine.observe.talos import TalosQuery, observe_talos
 from stockman.kubernetes.objects import CONFIG_MAPS, ObjectRef
 from stockman.model.desired import Desired
@@ -230,8 +230,11 @@ async def observe_plan_guests(
         asking = {
             region: group.create_task(
                 observe_guests(
-                    region,
-                    ports.proxmox.get(admin_client_name(region)) or ports.on(region),
+                    ProxmoxClients(
+                        name=region,
+                        own=ports.on(region),
+                        administrator=ports.proxmox.get(admin_client_name(region)),
+                    ),
                     ports.clock,
                     proxmox_query(desired, cluster),
                     frozenset(numbers[region]),

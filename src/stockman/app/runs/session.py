@@ -76,7 +76,8 @@ async def open_session(
 ) -> AsyncIterator[Session]:
     """Open a session until the context ends; `admin` grants access to Proxmox VE.
 
-    With `only_looks`, undecided rendered files are ignored, and no file is created.
+    With `only_looks`, undecided rendered files and the administrator are ignored, and no file is
+    created.
     """
     from stockman.adapters.network import SocketNetwork
 
@@ -92,7 +93,7 @@ async def open_session(
     planner = Planner(workspace, SocketNetwork())
     async with (
         open_run_store(context.directory, context.environment, context.clock) as home,
-        open_clients(workspace, context.clock, admin) as ports,
+        open_clients(workspace, context.clock, admin, grants_access=not only_looks) as ports,
     ):
         yield Session(workspace=workspace, planner=planner, ports=ports, home=home)
 

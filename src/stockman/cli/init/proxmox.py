@@ -61,8 +61,9 @@ def _certificates(path: Path) -> bytes:
     return certificates
 
 
-def find_login() -> ProxmoxLogin:
-    """Return the login from the environment, or prompt for it."""
+def find_login(url: str) -> ProxmoxLogin:
+    """Return the login for a URL from the environment, or prompt for it."""
+    proxmox.check_named_endpoint(os.environ, url)
     login = proxmox.login_from_environment(os.environ)
     if login is not None:
         return login
@@ -108,7 +109,7 @@ def request_from_proxmox(directory: Path, values: Mapping[str, Any]) -> InitOpti
     errand = from_proxmox.ProxmoxSource(
         url=values["from_proxmox"],
         trust=certificate_trust(values["from_proxmox"], values, network),
-        asker=find_login(),
+        asker=find_login(values["from_proxmox"]),
         options=DraftOptions(
             preset=values["preset"],
             network=NetworkOptions(network=values["network"], gateway=values["gateway"]),

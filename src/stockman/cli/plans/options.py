@@ -37,7 +37,7 @@ admin = click.option(
     metavar="USER@REALM",
     help="Log in to Proxmox VE as this user to grant access, with a password prompt; "
     "defaults to $PROXMOX_VE_API_TOKEN, or $PROXMOX_VE_USERNAME and "
-    "$PROXMOX_VE_PASSWORD.",
+    "$PROXMOX_VE_PASSWORD. $PROXMOX_VE_ENDPOINT must name the Proxmox VE that gets them.",
 )
 
 max_parallel = click.option(
@@ -157,5 +157,6 @@ def no_password(user: str) -> Problem:
         code="cli.no-password",
         what=f"the password of {user} cannot be entered without a terminal",
         why="passwords are not accepted on the command line",
-        fix="set PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD, or PROXMOX_VE_API_TOKEN",
+        fix="set PROXMOX_VE_ENDPOINT, and PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD, or"
+        " PROXMOX_VE_API_TOKEN",
     )

@@ -9,6 +9,7 @@ from typing import TypeVar
 
 from stockman.model.errors import Rejected, StockmanError
 from stockman.model.names import Datastore, HostName, Vmid
+from stockman.model.record import record
 from stockman.planning.access.desired import TOKEN_COMMENT
 from stockman.planning.fact import Fact, Unknown
 from stockman.planning.observed.proxmox import (
@@ -31,6 +32,8 @@ T = TypeVar("T")
 
 _RUNS = "running"
 _AUTH_ERRORS = "proxmox.authentication"
+_READING = frozenset({"VM.Audit", "Datastore.Audit", "Sys.Audit", "Pool.Audit"})
+"""Without them Proxmox VE hides objects instead of refusing the request."""
 
 
 class _ProxmoxReader:
@@ -62,6 +65,27 @@ class _ProxmoxReader:
             return await call()
 
 
+@record
+class ProxmoxClients:
+    """The clients of a cluster."""
+
+    name: str
+    own: ProxmoxClient
+    administrator: ProxmoxClient | None = None
+    """None: nobody grants access."""
+
+
+@record
+class _ReadAccess:
+    """Who reads a cluster."""
+
+    client: ProxmoxClient
+    rights: Fact[Mapping[str, frozenset[str]]] | Unknown | None = None
+    """Privileges of the token of stockman. None: an administrator reads."""
+    rejection: Unknown | None = None
+    """Why the token of stockman cannot log in. None: it can, or it has no secret yet."""
+
+
 async def observe_proxmox(
     name: str,
     pve: ProxmoxClient,
@@ -71,20 +95,20 @@ async def observe_proxmox(
 ) -> ObservedProxmox:
     """Read everything that planning needs from a cluster.
 
-    With an administrator the token of stockman is not used, because it may not exist yet.
+    An administrator reads access, and the rest only while the token of stockman cannot.
     """
-    token = pve
-    pve = administrator or token
     reader = _ProxmoxReader(name, clock, query.at_once)
+    choice = await _choose_reader(reader, pve, administrator, query)
+    pve = choice.client
+    # Rights on mappings are granted in the stage that creates them.
+    mapper = administrator or pve
     async with asyncio.TaskGroup() as group:
         resources = group.create_task(reader.fact("resources", pve.resources))
         version = group.create_task(reader.fact("version", pve.version))
         state = group.create_task(reader.fact("cluster status", pve.cluster_state))
         pools = group.create_task(reader.fact("pools", pve.pools))
-        pci = group.create_task(reader.fact("PCI mappings", lambda: pve.mappings("pci")))
-        usb = group.create_task(reader.fact("USB mappings", lambda: pve.mappings("usb")))
-        rights = group.create_task(_rights(reader, token, administrator, query))
-        rejection = group.create_task(_login_failure(reader, token, administrator))
+        pci = group.create_task(reader.fact("PCI mappings", lambda: mapper.mappings("pci")))
+        usb = group.create_task(reader.fact("USB mappings", lambda: mapper.mappings("usb")))
         ha = group.create_task(_ha(reader, pve))
         access = group.create_task(_access(reader, administrator, query))
         resources_fact = await resources
@@ -110,18 +134,19 @@ async def observe_proxmox(
         pools=pools.result(),
         pci=pci.result(),
         usb=usb.result(),
-        rights=rights.result(),
+        rights=choice.rights,
         access=access.result(),
-        rejection=rejection.result(),
+        rejection=choice.rejection,
         calls=reader.calls,
     )
 
 
 async def observe_guests(
-    name: str, pve: ProxmoxClient, clock: Clock, query: ProxmoxQuery, touched: frozenset[Vmid]
+    clients: ProxmoxClients, clock: Clock, query: ProxmoxQuery, touched: frozenset[Vmid]
 ) -> ObservedGuests:
     """Read some guests of a cluster in the same way as `observe_proxmox`."""
-    reader = _ProxmoxReader(name, clock, query.at_once)
+    reader = _ProxmoxReader(clients.name, clock, query.at_once)
+    pve = (await _choose_reader(reader, clients.own, clients.administrator, query)).client
     resources = await reader.fact("resources", pve.resources)
     guests = resources.value.guests if isinstance(resources, Fact) else ()
     selected = [guest for guest in guests if guest.vmid in touched]
@@ -278,15 +303,30 @@ async def _rules(pve: ProxmoxClient) -> tuple[HaRule, ...]:
         return ()
 
 
-async def _rights(
+async def _choose_reader(
     reader: _ProxmoxReader,
     pve: ProxmoxClient,
     administrator: ProxmoxClient | None,
     query: ProxmoxQuery,
-) -> Fact[Mapping[str, frozenset[str]]] | Unknown | None:
-    if administrator is not None:
-        return None
+) -> _ReadAccess:
+    """Return who reads: an administrator only if the token of stockman cannot read everything."""
+    if administrator is None:
+        return _ReadAccess(client=pve, rights=await _rights(reader, pve, query))
+    login = await reader.fact("its token", pve.version)
+    if isinstance(login, Fact):
+        rights = await _rights(reader, pve, query)
+        if isinstance(rights, Fact) and not any(
+            need.lacking(rights.value) & _READING for need in query.needs
+        ):
+            return _ReadAccess(client=pve, rights=rights)
+        return _ReadAccess(client=administrator)
+    rejected = login.problem.code == _AUTH_ERRORS
+    return _ReadAccess(client=administrator, rejection=login if rejected else None)
 
+
+async def _rights(
+    reader: _ProxmoxReader, pve: ProxmoxClient, query: ProxmoxQuery
+) -> Fact[Mapping[str, frozenset[str]]] | Unknown:
     async def all_of_them() -> Mapping[str, frozenset[str]]:
         privileges: dict[str, frozenset[str]] = {}
 
@@ -303,17 +343,6 @@ async def _rights(
         return privileges
 
     return await reader.combine("permissions", all_of_them)
-
-
-async def _login_failure(
-    reader: _ProxmoxReader, token: ProxmoxClient, administrator: ProxmoxClient | None
-) -> Unknown | None:
-    """Return why the token cannot log in while an administrator reads the rest."""
-    if administrator is None:
-        return None
-    version = await reader.fact("its token", token.version)
-    is_login_error = isinstance(version, Unknown) and version.problem.code == _AUTH_ERRORS
-    return version if isinstance(version, Unknown) and is_login_error else None
 
 
 async def _access(

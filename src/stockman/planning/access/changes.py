@@ -266,10 +266,7 @@ def check_rights(
         return
     held = observed.rights.value
     for need in stockman_privileges(desired, cluster, observed.major):
-        lacked = need.privileges - held.get(need.path, frozenset())
-        if lacked and need.alternatives and all(path in held for path in need.alternatives):
-            below = (need.privileges - held[path] for path in need.alternatives)
-            lacked = frozenset[str]().union(*below)
+        lacked = need.lacking(held)
         if lacked:
             at = cluster.where("token_id")
             why = (
