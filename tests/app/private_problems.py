@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import pytest
 
-from stockman.app.workspace.directory import write_private
+from stockman.app.workspace.private_files import write_private
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 

@@ -261,6 +261,16 @@ def clear_text(directory: Path, **environment: str) -> str:
     return trees_text(found.documents(found.find("work-1"), show_secrets=True))
 
 
+def test_a_configuration_that_was_checked_is_not_assembled_again(tmp_path: Path) -> None:
+    machines = opened(workspace(tmp_path))
+    node = machines.nodes[0]
+    assert machines.assemble(node) is not machines.assemble(node)
+
+    machines.check([node])
+
+    assert machines.assemble(node) is machines.assemble(node)
+
+
 def test_a_configuration_does_not_differ_from_itself(tmp_path: Path) -> None:
     text = clear_text(workspace(tmp_path))
 

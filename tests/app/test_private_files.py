@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.workspace.directory import write_private
+from stockman.app.workspace.private_files import write_private
 from stockman.model.errors import Refused
 from tests.app.private_problems import Counted
 

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import errno
 import os
-import re
-import shutil
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 
+from stockman.model.pattern import pattern
 from stockman.model.record import record
 from stockman.model.secret import Secret
 from stockman.ports.environment import NoAnswer
@@ -172,7 +171,7 @@ def make_private(path: Path) -> None:
 _MOUNTS = Path("/proc/self/mountinfo")
 _IN_MEMORY = ("tmpfs", "ramfs")
 _PREFIX = "stockman-edit"
-_OURS = re.compile(rf"{_PREFIX}-([0-9]+)-[0-9a-f]+")
+_OURS = pattern(rf"{_PREFIX}-([0-9]+)-[0-9a-f]+")
 
 
 def ram_directories(runtime: str = "") -> tuple[Path, ...]:
@@ -195,7 +194,7 @@ def ram_file(directories: Iterable[Path], name: str, tag: str) -> Iterator[Path]
         os.close(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600))
         yield path
     finally:
-        shutil.rmtree(home, ignore_errors=True)
+        _remove_directory(home)
 
 
 def _find_ram_directory(directories: tuple[Path, ...]) -> Path:
@@ -234,4 +233,10 @@ def _remove_stale_files(directory: Path) -> None:
         except OSError:
             continue
         if match is not None and ours and not Path(f"/proc/{match[1]}").exists():
-            shutil.rmtree(entry, ignore_errors=True)
+            _remove_directory(entry)
+
+
+def _remove_directory(directory: Path) -> None:
+    import shutil  # imports compression modules, which most commands do not need
+
+    shutil.rmtree(directory, ignore_errors=True)

@@ -3,12 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import click
 
 from stockman.cli import options, overview
 from stockman.cli.terminal import layout, screen
+
+if TYPE_CHECKING:
+    from click.parser import _OptionParser
 
 
 class ExtraArguments(click.UsageError):
@@ -66,16 +69,30 @@ class Command(click.Command):
             raise ExtraArguments(remaining, ctx)
         return remaining
 
+    def make_parser(self, ctx: click.Context) -> _OptionParser:
+        parser = super().make_parser(ctx)
+        # click looks for `-q` among the long options first, and reports the failure to itself with
+        # a translated list of similar options, which takes longer than parsing everything else.
+        parser._long_opt.update(parser._short_opt)
+        return parser
+
     def get_help_option_names(self, ctx: click.Context) -> list[str]:
         del ctx  # click caches the first answer whatever the context
         return list(overview.HELP.names)
 
-    def get_help_option(self, ctx: click.Context) -> click.Option | None:
-        option = super().get_help_option(ctx)
-        if option is not None:
-            option.help = overview.HELP.help
-            option.callback = _print_help
-        return option
+    def get_help_option(self, ctx: click.Context) -> click.Option:
+        del ctx
+        if self._help_option is None:
+            # That of click reads translations of its help text.
+            self._help_option = click.Option(
+                [*overview.HELP.names, "help_"],
+                is_flag=True,
+                is_eager=True,
+                expose_value=False,
+                help=overview.HELP.help,
+                callback=_print_help,
+            )
+        return self._help_option
 
     def format_help(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:
         self.format_usage(ctx, formatter)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-import re
 from collections.abc import Callable, Iterable, Sequence
 from datetime import timedelta
 from enum import Enum
@@ -17,9 +16,12 @@ from stockman.cli import overview
 from stockman.cli.output import Output
 from stockman.cli.overview import Flag
 from stockman.cli.terminal.screen import Screen
+from stockman.model.pattern import pattern
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+    from click.shell_completion import CompletionItem
 
     from stockman.app.runs.session import SessionContext
 
@@ -117,11 +119,10 @@ def session_context(ctx: click.Context) -> SessionContext:
     )
 
 
-class _Directory(click.Path[str]):
+class _Directory(click.ParamType[str]):
     """An existing directory; during shell completion `~` is not expanded yet."""
 
-    def __init__(self) -> None:
-        super().__init__(exists=True, file_okay=False)
+    name = "directory"
 
     def convert(
         self,
@@ -133,7 +134,20 @@ class _Directory(click.Path[str]):
             from pathlib import Path
 
             value = Path(value).expanduser()
-        return str(super().convert(value, param, ctx))
+        path = os.fspath(value)
+        if os.path.isdir(path) and os.access(path, os.R_OK):  # noqa: PTH112 - before pathlib
+            return path
+        return str(_existing_directory().convert(path, param, ctx))
+
+    def shell_complete(
+        self, ctx: click.Context, param: click.Parameter, incomplete: str
+    ) -> list[CompletionItem]:
+        return _existing_directory().shell_complete(ctx, param, incomplete)
+
+
+def _existing_directory() -> click.Path[str]:
+    """Return click's type, which reads translations of its error messages when it is created."""
+    return click.Path(exists=True, file_okay=False)
 
 
 def _change_directory(ctx: click.Context, param: click.Parameter, value: str | None) -> None:
@@ -222,7 +236,7 @@ NETWORK = Network()
 ADDRESS = Address()
 
 
-_DURATION = re.compile(r"(?=\d)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s?)?")
+_DURATION = pattern(r"(?=\d)(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s?)?")
 
 
 class Duration(click.ParamType[timedelta]):

@@ -257,7 +257,7 @@ def read_record(cls: type[T], tree: MappingNode, reading: ReadContext, path: str
 class _FieldReader:
     """Reads one field of a record class."""
 
-    __slots__ = ("default", "field", "free", "name", "reader", "required")
+    __slots__ = ("_hint", "_reader", "default", "field", "free", "name", "required")
 
     def __init__(self, field: Field[Any], hint: object) -> None:
         self.field = field
@@ -265,7 +265,15 @@ class _FieldReader:
         self.required = any(isinstance(marker, Required) for marker in _markers(hint))
         self.default = field.default is not MISSING or field.default_factory is not MISSING
         self.free = hint == dict[str, object]
-        self.reader = _build_reader(hint)
+        self._hint = hint
+        self._reader: NodeReader | None = None
+        """None: no file has this field so far."""
+
+    @property
+    def reader(self) -> NodeReader:
+        if self._reader is None:
+            self._reader = _build_reader(self._hint)
+        return self._reader
 
 
 @cache

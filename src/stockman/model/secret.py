@@ -131,16 +131,16 @@ def replace_secrets(value: T, change: SecretChange, origin: Origin | None = None
 
     `change` gets every secret, and its origin if known.
     """
-    result: object = value
     if type(value) in SCALAR_TYPES:
         return value
+    result: object = value
     if isinstance(value, Secret):
         result = change(value, origin)
-    elif is_record(value):
-        result = _replace_in_record(value, change)
     elif isinstance(value, tuple) and type(value) is tuple:
         items = tuple(replace_secrets(item, change, origin) for item in value)
         result = value if all(map(_is_same, items, value)) else items
+    elif is_record(value):
+        result = _replace_in_record(value, change)
     elif isinstance(value, dict):
         replaced = {key: replace_secrets(item, change, origin) for key, item in value.items()}
         result = value if all(replaced[key] is item for key, item in value.items()) else replaced
@@ -149,9 +149,10 @@ def replace_secrets(value: T, change: SecretChange, origin: Origin | None = None
 
 def _replace_in_record(value: object, change: SecretChange) -> object:
     changed: dict[str, object] = {}
+    values = value.__dict__
     for field in fields_of(value):  # type: ignore[arg-type]  # asked with `is_record`
-        old = getattr(value, field.name)
-        if type(old) in SCALAR_TYPES or not field.metadata.get("shown", True):
+        old = values[field.name]
+        if not old or type(old) in SCALAR_TYPES or not field.metadata.get("shown", True):
             continue
         where = value.where(field.name) if isinstance(value, Traced) else None
         new = replace_secrets(old, change, where)

@@ -7,7 +7,6 @@ import json
 import posixpath
 from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import replace
-from difflib import unified_diff
 from enum import Enum
 
 from stockman.catalog.app import SECRET_MARK
@@ -246,6 +245,8 @@ def file_difference(action: FileChange) -> Iterator[str]:
     if SECRET_MARK in action.path.rpartition("/")[2][1:]:
         yield "@ secret file: values are not shown"
         return
+    from difflib import unified_diff  # slow to import, and needed for no other purpose
+
     before, after = _lines(action.before), _lines(action.after)
     lines = unified_diff(before, after, lineterm="", n=2)
     for number, line in enumerate(lines):

@@ -215,10 +215,12 @@ def _mapping(mapping: Mapping[str, object], indent: int) -> Iterator[str]:
     below = _INDENT * ((indent + _INDENT) // _INDENT)
     for key, value in mapping.items():
         start = f"{' ' * indent}{_key(key)}:"
-        if isinstance(value, Mapping) and value:
+        if not value or isinstance(value, str):
+            yield from _leaf(start, value, below)
+        elif isinstance(value, Mapping):
             yield start
             yield from _mapping(value, below)
-        elif isinstance(value, list | tuple) and value:
+        elif isinstance(value, list | tuple):
             yield start
             yield from _sequence(value, below)
         else:
@@ -258,6 +260,7 @@ def _literal(text: str) -> tuple[str, list[str]]:
     return f"|{hint}{'+' if keeps_all else ''}", text.removesuffix("\n").split("\n")
 
 
+@lru_cache(maxsize=4096)
 def _key(text: str) -> str:
     if any(line_break in text for line_break in BREAKS) or len(text.encode()) > _LONGEST_KEY:
         raise UnsupportedYamlValue(

@@ -7,7 +7,6 @@ point to another repository.
 from __future__ import annotations
 
 import os
-import subprocess
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
@@ -18,7 +17,7 @@ from stockman.ports.environment import Exposure, GitFileState, NoAnswer, Remote,
 from stockman.ports.git_history import FileKind, ObjectKind, StoredObject, TrackedFile
 
 if TYPE_CHECKING:
-    from subprocess import CompletedProcess
+    import subprocess
 
 _TIMEOUT = 3.0
 """Timeouts in seconds."""
@@ -104,7 +103,9 @@ class LocalGitProbe:
         start = self._directory.resolve()
         return any((directory / ".git").exists() for directory in (start, *start.parents))
 
-    def _translate_errors(self, arguments: Sequence[str]) -> CompletedProcess[str] | None:
+    def _translate_errors(
+        self, arguments: Sequence[str]
+    ) -> subprocess.CompletedProcess[str] | None:
         """Run git; None: the path is not in a work tree."""
         try:
             answer = self._run(arguments)
@@ -117,7 +118,7 @@ class LocalGitProbe:
         complaint = answer.stderr.strip().partition("\n")[0].removeprefix("fatal: ")
         raise NoAnswer(f"git reports: {complaint or f'status {answer.returncode}'}")
 
-    def _run(self, arguments: Sequence[str]) -> CompletedProcess[str]:
+    def _run(self, arguments: Sequence[str]) -> subprocess.CompletedProcess[str]:
         import subprocess
 
         if self._silent:
@@ -265,6 +266,7 @@ class LocalGitHistory:
             return output
 
     def _start(self, *arguments: str) -> _GitProcess:
+        import subprocess
         import tempfile  # imports compression modules, which most commands do not need
 
         complaints = tempfile.TemporaryFile()  # noqa: SIM115 - closed when the process ends

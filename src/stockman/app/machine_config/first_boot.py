@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import Literal
 
-from stockman.app.workspace.directory import write_private
+from stockman.app.workspace.private_files import write_private
 from stockman.app.workspace.validation import load_desired
 from stockman.model.desired import Cluster, Desired, Node
 from stockman.model.errors import NotFound, Refused

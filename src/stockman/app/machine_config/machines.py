@@ -29,6 +29,7 @@ from stockman.config.source.tree import MappingNode as SourceMapping
 from stockman.config.source.tree import TreeNode as Source
 from stockman.model.desired import Desired, Node
 from stockman.model.errors import NotFound, Refused, StockmanError
+from stockman.model.names import NodeName
 from stockman.model.problem import Problem, Problems
 from stockman.model.record import record
 from stockman.model.secret import MASK, Secret
@@ -64,6 +65,7 @@ class Machines:
         self._problems = problems
         """Secrets that are not at hand; only those that a configuration needs matter."""
         self._masking = masking
+        self._checked: dict[NodeName, AssembledConfiguration] = {}
         self.warnings = warnings
 
     @property
@@ -93,13 +95,14 @@ class Machines:
 
     def assemble(self, node: Node) -> AssembledConfiguration:
         """Return the configuration of a node; refuse if a patch does not apply."""
-        return self._assembly.of(node)
+        return self._checked.get(node.name) or self._assembly.of(node)
 
     def check(self, nodes: Iterable[Node]) -> Problems:
         """Return problems that Talos would report for these nodes."""
         problems = Problems()
         for node in nodes:
-            problems.extend(self.assemble(node).validate(runtime_mode(self._desired)))
+            assembled = self._checked[node.name] = self.assemble(node)
+            problems.extend(assembled.validate(runtime_mode(self._desired)))
         return problems
 
     def documents(self, node: Node, *, show_secrets: bool) -> tuple[Branch, ...]:

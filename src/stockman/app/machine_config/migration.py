@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 from pathlib import Path
 
-from stockman.app.workspace.directory import load_directory, unreadable_file, write_private
+from stockman.app.workspace.directory import load_directory, unreadable_file
 from stockman.app.workspace.machine_patches import PatchFiles
+from stockman.app.workspace.private_files import write_private
 from stockman.app.workspace.validation import load_desired
 from stockman.config.source.tree import MAX_BYTES, Unreadable, decode_text, to_plain_data
 from stockman.model.desired import Desired

@@ -1,17 +1,14 @@
-"""Read the configuration files of a directory, and write private files into it."""
+"""Read the configuration files of a directory."""
 
 from __future__ import annotations
 
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stockman.adapters.files import create_file
-from stockman.adapters.git.probe import LocalGitProbe
 from stockman.config.load import CONFIG_FILES, LoadedConfig, load
 from stockman.config.source.tree import MAX_BYTES
-from stockman.model.errors import Conflict, NotFound, Refused, StockmanError
+from stockman.model.errors import NotFound, StockmanError
 from stockman.model.problem import Problem
-from stockman.ports.system import Entropy
 
 if TYPE_CHECKING:
     from stockman.app.versions import Pins
@@ -73,51 +70,4 @@ def unreadable_file(path: Path, error: OSError) -> StockmanError:
             why=error.strerror or type(error).__name__,
             fix="check that it is a file and its permissions",
         )
-    )
-
-
-_TAG_BYTES = 4
-
-
-def write_private(path: Path, content: bytes, entropy: Entropy) -> None:
-    """Create a file with mode 0600; refuse to replace one, or to write where git would track it."""
-    if LocalGitProbe(path.parent).exposure(path.name) == "tracked":
-        raise Refused(_in_git(path))
-    try:
-        created = create_file(
-            path, content, private=True, tag=entropy.random_bytes(_TAG_BYTES).hex()
-        )
-    except OSError as error:
-        raise StockmanError(_unwritable_file(path, error)) from None
-    if not created:
-        raise Conflict(_exists(path))
-
-
-def _in_git(path: Path) -> Problem:
-    return Problem(
-        code="private-file.tracked",
-        what=f"{path.name} would be written where git keeps it",
-        where=str(path),
-        why="it holds keys of the cluster in the clear, and history keeps them for ever",
-        fix="name a file that git ignores, or one outside of the repository",
-    )
-
-
-def _exists(path: Path) -> Problem:
-    return Problem(
-        code="private-file.exists",
-        what=f"{path.name} is there already",
-        where=str(path),
-        why="files with secrets are made once and never replaced",
-        fix="move it away or remove it, then run the command again",
-    )
-
-
-def _unwritable_file(path: Path, error: OSError) -> Problem:
-    return Problem(
-        code="private-file.unwritable",
-        what=f"{path.name} cannot be written",
-        where=str(path),
-        why=error.strerror or type(error).__name__,
-        fix="check that the directory exists and that you may write there",
     )

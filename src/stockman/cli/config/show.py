@@ -50,7 +50,7 @@ def config_show(ctx: click.Context, path: str | None, origin: bool, output: Outp
     followed by its source: a line of a file, the class that set it, what it was derived from, or
     default. Secrets are never shown.
     """
-    from stockman.app.workspace.validation import show_desired as shown
+    from stockman.app.workspace.desired_tree import show_desired as shown
     from stockman.config.origin_tree import strip_origins, with_origins
 
     tree = shown(options.directory(ctx), path)
@@ -80,7 +80,7 @@ def config_diff(before: Path, after: Path, output: Output) -> int:
     Order, comments, quoting, dialect and explicit defaults are ignored. The exit status is 0 if
     both configurations are equivalent, 2 if they differ.
     """
-    from stockman.app.workspace.validation import compare_directories
+    from stockman.app.workspace.desired_tree import compare_directories
 
     differences = compare_directories(before, after)
     show(differences, kind="Differences", output=output, human=difference_lines)

@@ -420,6 +420,8 @@ def combine_documents(
 
 def check_no_timestamps(document: ConfigDocument) -> None:
     """Raise InvalidValue for an unquoted timestamp: Talos cannot copy such a document."""
+    if not _has_timestamp(document.tree):
+        return
     for path, leaf in iter_leaves(document.tree):
         if isinstance(leaf.value, datetime) and not (
             document.kind.name == V1ALPHA1 and path.startswith(_NOT_COPIED)
@@ -431,6 +433,19 @@ def check_no_timestamps(document: ConfigDocument) -> None:
                 fix="quote it",
                 at=None if leaf.origin.is_derived else leaf.origin.at,
             )
+
+
+def _has_timestamp(tree: Tree) -> bool:
+    """Return whether a value is a timestamp, without the paths that `iter_leaves` computes."""
+    waiting = [tree]
+    while waiting:
+        tree = waiting.pop()
+        if isinstance(tree, Leaf):
+            if isinstance(tree.value, datetime):
+                return True
+        else:
+            waiting.extend(tree.values() if isinstance(tree, Branch) else tree)
+    return False
 
 
 def _claim_link(document: ConfigDocument, links: dict[str, ConfigDocument]) -> None:

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from ipaddress import ip_address, ip_interface
 
-from stockman.talos.validation.cel.checker import matches
-from stockman.talos.validation.cel.types import LINK
 from stockman.talos.validation.formats import HIGHEST_PORT, base64_key_error, is_unspecified
 from stockman.talos.validation.interfaces import check_wireguard_key
 from stockman.talos.validation.report import ConfigValue, Rule, check_name, required
+from stockman.talos.validation.shared_rules import matches
 
 _HIGHEST_VLAN = 4094
 _LONGEST_LINK = 15
@@ -207,7 +206,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
     "EthernetConfig": (check_name,),
     "LinkAliasConfig": (
         _check_alias_name,
-        matches("selector.match", LINK, "an alias needs a selector of links"),
+        matches("selector.match", "link", "an alias needs a selector of links"),
     ),
     "LinkConfig": (check_link,),
     "VLANConfig": (check_link, _check_vlan_id, required("parent", "a VLAN needs a parent link")),

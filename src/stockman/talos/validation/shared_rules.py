@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from functools import cache
-from typing import NamedTuple, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from stockman.model.package_file import read_package_text
 from stockman.talos.patches.scalars import parse_nanoseconds, parse_url
@@ -23,6 +23,35 @@ _PROTECTED = (
     *("port", "protectKernelDefaults", "resolvConf", "rotateCertificates", "systemCgroups"),
     *("staticPodPath", "seccompDefault"),
 )
+
+Environment = Literal["disk", "link", "member", "oom-ranking", "oom-trigger", "volume"]
+"""The variables and functions that an expression can use."""
+
+
+def check_expression(field: ConfigValue, environment: Environment) -> None:
+    """Check an expression in the Common Expression Language."""
+    # Few configurations have expressions, and the tables of the language are large.
+    from stockman.talos.validation.cel.checker import expression_error
+    from stockman.talos.validation.cel.types import ENVIRONMENTS
+
+    if wrong := expression_error(field.text, ENVIRONMENTS[environment], field.minor):
+        field.error(
+            "machine.expression",
+            f"{field.name} is not a valid expression",
+            why=wrong,
+            fix='correct it; an example is disk.transport == "nvme" && disk.size > 100u * GB',
+        )
+
+
+def matches(path: str, environment: Environment, why: str, fix: str = "") -> Rule:
+    """Return the rule that an expression at a path is present and valid."""
+
+    def check(document: ConfigValue) -> None:
+        field = document.down(path)
+        if field.require(why, fix):
+            check_expression(field, environment)
+
+    return check
 
 
 def check_kubelet(kubelet: ConfigValue) -> None:

@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from stockman.model.pattern import pattern
 from stockman.talos.patches.scalars import parse_nanoseconds, parse_size
-from stockman.talos.validation.cel.checker import check_expression, matches
-from stockman.talos.validation.cel.types import DISK, MEMBER, VOLUME
 from stockman.talos.validation.machine_section import check_keys
 from stockman.talos.validation.report import ConfigValue, Rule, not_negative, required
-from stockman.talos.validation.shared_rules import check_least_time
+from stockman.talos.validation.shared_rules import check_expression, check_least_time, matches
 
 _SYSTEM = ("STATE", "EPHEMERAL", "IMAGECACHE")
 _PROMOTABLE = ("ETCD", "CRI", "KUBELET", "LOG")
@@ -83,7 +81,7 @@ def _check_provisioning(spec: ConfigValue, *, needed: bool, sized: bool = True) 
     """Check disk and size of a volume; `sized`: its size can be set."""
     match = spec.down("diskSelector.match")
     if match.text:
-        check_expression(match, DISK)
+        check_expression(match, "disk")
     elif needed:
         match.missing("a volume needs a disk, and Talos does not choose one")
     least, most = spec["minSize"], spec["maxSize"]
@@ -276,13 +274,13 @@ def _size_in_bytes(size: ConfigValue) -> int:
 
 _MEMBER_RULES: tuple[Rule, ...] = (
     _check_lvm_name,
-    matches("provisioning.volumeSelector.match", MEMBER, "Talos selects the members by it"),
+    matches("provisioning.volumeSelector.match", "member", "Talos selects the members by it"),
 )
 RULES: dict[str, tuple[Rule, ...]] = {
     "ExistingVolumeConfig": (
         _check_existing_name,
         matches(
-            "discovery.volumeSelector.match", VOLUME, "Talos selects the existing volume by it"
+            "discovery.volumeSelector.match", "volume", "Talos selects the existing volume by it"
         ),
         _check_maintenance,
     ),

@@ -6,8 +6,6 @@ import posixpath
 
 from stockman.model.pattern import pattern
 from stockman.talos.patches.scalars import parse_nanoseconds, parse_size
-from stockman.talos.validation.cel.checker import check_expression, matches
-from stockman.talos.validation.cel.types import DISK, OOM_RANKING, OOM_TRIGGER
 from stockman.talos.validation.formats import (
     CERTIFICATE,
     host_port_error,
@@ -19,10 +17,13 @@ from stockman.talos.validation.formats import (
 )
 from stockman.talos.validation.report import ConfigValue, Rule, check_name, not_negative, required
 from stockman.talos.validation.shared_rules import (
+    Environment,
     UrlForm,
+    check_expression,
     check_least_time,
     check_runtime_spec,
     check_url,
+    matches,
     valid_url,
 )
 
@@ -81,10 +82,11 @@ def _check_event_sink(document: ConfigValue) -> None:
 
 
 def _check_oom(document: ConfigValue) -> None:
-    for key, environment in (
-        ("triggerExpression", OOM_TRIGGER),
-        ("cgroupRankingExpression", OOM_RANKING),
-    ):
+    expressions: tuple[tuple[str, Environment], ...] = (
+        ("triggerExpression", "oom-trigger"),
+        ("cgroupRankingExpression", "oom-ranking"),
+    )
+    for key, environment in expressions:
         if document[key].text:
             check_expression(document[key], environment)
 
@@ -474,7 +476,7 @@ RULES: dict[str, tuple[Rule, ...]] = {
         _check_installer,
         matches(
             "provisioning.diskSelector.match",
-            DISK,
+            "disk",
             "Talos is installed on this disk",
             "set it: `disk:` of the node",
         ),

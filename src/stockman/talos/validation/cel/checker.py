@@ -34,7 +34,6 @@ from stockman.talos.validation.cel.types import (
     substitute_type,
     type_of,
 )
-from stockman.talos.validation.report import ConfigValue, Rule
 
 _DEEPEST = 100
 _CHAINED = ("&&", "||")
@@ -294,24 +293,3 @@ def expression_error(text: str, environment: Environment, minor: int) -> str:
     if kind != environment.result:
         return f"expected {_TYPE_NAMES[environment.result.name]}, got {kind}"
     return ""
-
-
-def check_expression(field: ConfigValue, environment: Environment) -> None:
-    if wrong := expression_error(field.text, environment, field.minor):
-        field.error(
-            "machine.expression",
-            f"{field.name} is not a valid expression",
-            why=wrong,
-            fix='correct it; an example is disk.transport == "nvme" && disk.size > 100u * GB',
-        )
-
-
-def matches(path: str, environment: Environment, why: str, fix: str = "") -> Rule:
-    """Return the rule that an expression at a path is present and valid."""
-
-    def check(document: ConfigValue) -> None:
-        field = document.down(path)
-        if field.require(why, fix):
-            check_expression(field, environment)
-
-    return check

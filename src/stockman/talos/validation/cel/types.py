@@ -301,6 +301,14 @@ OOM_RANKING = Environment(
     result=DOUBLE,
     has_optionals=True,
 )
+ENVIRONMENTS = {
+    "disk": DISK,
+    "link": LINK,
+    "member": MEMBER,
+    "oom-ranking": OOM_RANKING,
+    "oom-trigger": OOM_TRIGGER,
+    "volume": VOLUME,
+}
 
 
 @cache
