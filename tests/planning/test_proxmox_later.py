@@ -13,7 +13,7 @@ from stockman.steps.vm.disks import KEEPER, AttachDisk, GrowDisk
 from stockman.steps.vm.identity import GuestIdentity
 from stockman.steps.vm.power import RestartVm, StartVm, StopVm
 from tests.planning.containers import CONTAINER, upload_system
-from tests.planning.estate import NO_HA, Estate, Killed, perform
+from tests.planning.estate import NO_HA, Estate, Killed, died_at_every_call, perform
 
 NIOBE = r"  - name: talos-niobe\n(    .*\n)*"
 
@@ -291,6 +291,7 @@ async def test_other_vms_and_containers_are_made_changed_and_removed_by_the_same
     state = next(iter(estate.world.clusters.values())).state
     with_guests(estate)
     first = await estate.apply()
+    assert state.guests[300].config.values["cipassword"].startswith("$5$")
     estate.edit("nodes.yaml", "cores: 2\n      memory: 2048", "cores: 2\n      memory: 3072")
     estate.edit("nodes.yaml", "      template:", "      memory: 2048\n      template:")
     second = await estate.apply()
@@ -303,6 +304,23 @@ async def test_other_vms_and_containers_are_made_changed_and_removed_by_the_same
     assert again.changes == ()
     assert sorted(change.node for change in last.changes) == ["dns", "printer"]
     assert sorted(state.guests) == [1030, 1031, 1032]
+
+
+@pytest.mark.parametrize("after", [True, False], ids=["after-the-call", "before-the-call"])
+async def test_a_password_is_never_in_plain_text_in_proxmox_wherever_the_product_dies(
+    estate: Estate, after: bool
+) -> None:
+    await estate.apply()
+    with_guests(estate)
+    plan = (await estate.plan()).plan
+    (create,) = (step for step in plan.steps if step.id == "vms/create/printer")
+
+    deaths = await died_at_every_call(estate, [create], after=after)
+
+    state = next(iter(estate.world.clusters.values())).state
+    assert deaths > 2
+    assert state.guests[300].config.values["cipassword"].startswith("$5$")
+    assert not any("canary" in line for line in estate.trigger.log)
 
 
 async def test_a_restart_that_a_run_left_out_is_planned_by_the_next(estate: Estate) -> None:

@@ -238,9 +238,19 @@ def test_a_second_cloud_init_drive_is_refused() -> None:
     assert caught.value.message == "ide0 - cloud-init drive is already attached at 'ide2'"
 
 
-def test_passwords_are_kept_scrambled_and_shown_as_stars() -> None:
+def test_a_new_machine_keeps_its_password_as_it_is_given() -> None:
     api = door()
+
     guest = create(api, cipassword="hunter2")
+
+    assert guest.config.values["cipassword"] == "hunter2"
+    assert (api.get(CONFIG))["cipassword"] == "**********"
+
+
+def test_passwords_are_kept_scrambled_by_a_change_and_shown_as_stars() -> None:
+    api = door()
+    guest = create(api)
+    api.put(CONFIG, cipassword="hunter2")
 
     assert guest.config.values["cipassword"].startswith("$5$")
     assert (api.get(CONFIG))["cipassword"] == "**********"

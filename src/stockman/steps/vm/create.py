@@ -10,12 +10,12 @@ from typing import ClassVar
 from stockman.model.errors import Conflict, Locked, Refused
 from stockman.model.names import Datastore
 from stockman.model.record import record
-from stockman.proxmox.vms import GuestRef, Setting
+from stockman.proxmox.vms import GuestRef, Setting, VmConfig, VmUpdate
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.vm import interrupted, problems
 from stockman.steps.vm.disks import BUSES
-from stockman.steps.vm.identity import BlankGuest, GuestAction, find_guest
+from stockman.steps.vm.identity import BlankGuest, GuestAction, find_guest, require_guest
 from stockman.steps.vm.interrupted import delete_blank_guest, guest_volumes
 from stockman.steps.vm.system_disk import CreationState, ImportedDisk, import_system_disk
 from stockman.steps.vm.values import key_family
@@ -42,7 +42,8 @@ class CreateVm(GuestAction):
     values: Mapping[str, str]
     """Its values in the syntax of Proxmox VE."""
     secrets: Mapping[str, SecretRef] = field(default_factory=dict)
-    """Secret values by key."""
+    """Secret values by key; they are set after the creation, because Proxmox VE hashes passwords
+    only in updates."""
     disk: ImportedDisk | None = None
     """Disk that is imported after the creation. None: all disks are among the values."""
     unfinished: str = ""
@@ -67,6 +68,8 @@ class CreateVm(GuestAction):
             return False
         if self.unfinished:
             return not interrupted.has_marker(seen.config, self.unfinished)
+        if self._missing_secrets(seen.config):
+            return False
         if self.disk is None:
             return True
         making = self._making(self.disk, is_new=False)
@@ -74,6 +77,7 @@ class CreateVm(GuestAction):
 
     async def attempt(self, ports: Ports) -> None:
         is_new = await self._create_without_disk(ports)
+        await self._set_secrets(ports)
         if self.disk is not None:
             await import_system_disk(
                 ports, self.vm, self.host, self._making(self.disk, is_new=is_new)
@@ -123,7 +127,7 @@ class CreateVm(GuestAction):
         if not is_free and await self._exists_after_lock(ports):
             return False
         try:
-            task = await pve.create_vm(at, await self._settings(ports))
+            task = await pve.create_vm(at, self._settings())
         except Locked:
             raise
         except Conflict:
@@ -153,15 +157,28 @@ class CreateVm(GuestAction):
         volumes = (value.partition(":") for key, value in self.values.items() if _has_volume(key))
         return tuple(Datastore(name) for name, colon, _ in volumes if colon)
 
-    async def _settings(self, ports: Ports) -> dict[str, Setting]:
+    def _settings(self) -> dict[str, Setting]:
         settings: dict[str, Setting] = {
             key: value for key, value in self.values.items() if key not in self._late
         }
         if self.unfinished:
             settings[interrupted.MARKER] = self.unfinished
-        for key, ref in self.secrets.items():
-            settings[key] = await ports.to_secrets().read(ref)
         return settings
+
+    def _missing_secrets(self, config: VmConfig) -> tuple[str, ...]:
+        """Return the keys of secrets that are not set; their values cannot be read."""
+        return tuple(key for key in self.secrets if key not in config)
+
+    async def _set_secrets(self, ports: Ports) -> None:
+        if not self.secrets:
+            return
+        seen = await require_guest(ports, self.vm, self.host)
+        if missing := self._missing_secrets(seen.config):
+            values = {key: await ports.to_secrets().read(self.secrets[key]) for key in missing}
+            await ports.permit()
+            pve = ports.on(self.vm.cluster)
+            change = VmUpdate(values=values, digest=seen.config.digest)
+            await pve.wait_task(await pve.update_vm(seen.at, change), self.patience)
 
     async def _exists_after_lock(self, ports: Ports) -> bool:
         """Return whether the guest exists, after waiting until it is unlocked."""

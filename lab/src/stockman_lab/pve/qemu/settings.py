@@ -77,6 +77,10 @@ def settle_change(call: Call, config: GuestConfig, parameters: Mapping[str, str]
         needs = machine_update_needs(config.values, config.pending, change, owner)
         check_needs(call, needs)
         change.sets = _canonical(call, shelf, change.sets)
+        if change.sets.get("cipassword"):
+            # PVE::API2::Qemu hashes in update_vm_api only; create_vm writes it down as it is.
+            seed = salt(call.cluster.around.dice.random_bytes(8))
+            change.sets["cipassword"] = kept_password(change.sets["cipassword"], seed)
     except FormatError as error:
         raise die(error.text) from None
     return change
@@ -105,10 +109,7 @@ def _canonical(call: Call, shelf: Shelf, sets: Mapping[str, str]) -> dict[str, s
     check_sources(shelf, sets)
     dice = call.cluster.around.dice
     prefix = call.cluster.state.options.get("mac_prefix", DEFAULT_PREFIX)
-    canonical = canonical_machine(canonical_drives(sets, shelf), dice, prefix)
-    if canonical.get("cipassword"):
-        canonical["cipassword"] = kept_password(canonical["cipassword"], salt(dice.random_bytes(8)))
-    return canonical
+    return canonical_machine(canonical_drives(sets, shelf), dice, prefix)
 
 
 def _owner(call: Call, shelf: Shelf, *, creating: bool) -> Owner:
