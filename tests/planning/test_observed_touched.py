@@ -34,6 +34,7 @@ async def test_nothing_but_the_guests_that_a_plan_touches_is_looked_at() -> None
     assert [one.partition(" ")[2] for one in estate.trigger.log] == [
         "GET /cluster/resources",
         "GET /nodes/trinity/qemu/1030/pending",
+        "GET /nodes/trinity/qemu/1030/status/current",
     ]
 
 

@@ -158,7 +158,7 @@ async def test_the_calls_of_a_look_grow_with_hosts_and_nodes() -> None:
     full = await estate.observe()
 
     assert empty.calls < 20
-    assert full.calls < empty.calls + 6
+    assert full.calls < empty.calls + 9
     assert list(full.unknown_details()) == []
 
 

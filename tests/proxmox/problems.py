@@ -128,6 +128,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         status="stopped", exitstatus="clone failed: out of space on tank"
     ),
     "proxmox.task-late": lambda: waited(status="running"),
+    "proxmox.timeout": lambda: told(CHANGE, 500, "got no worker upid - start worker failed"),
     "proxmox.unknown-outcome": lambda: told(CHANGE, 596, "Connection timed out"),
     "proxmox.unreachable": lambda: (
         errors.unreachable_error("https://127.66.0.4:8006", "connection refused").problem

@@ -21,6 +21,7 @@ from stockman.model.record import record
 from stockman.model.secret import MASK
 from stockman.proxmox.transport import Request
 
+AUTHENTICATION = "proxmox.authentication"
 _LONGEST = 600
 _CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _PRIVILEGE = re.compile(r"Permission check failed \((?P<path>/[^,)]*), (?P<privileges>[^)]+)\)")
@@ -50,9 +51,20 @@ _MISSING = (
     "no such ",
     "not HA managed",
     "No such ",
-    "hostname lookup",
     "unable to find configuration file",
 )
+_MISSING_FILE = "No such file or directory"
+"""The reason of a failed system call on a host; it does not mean that the named object is gone."""
+_UNKNOWN_HOST = "hostname lookup"
+_TEMPORARY = (
+    "got no worker upid",
+    "got timeout",
+    "qmp socket - timeout",
+    "ipcc_send_rec",
+)
+"""A busy host: a worker was killed before it started, QEMU or pmxcfs did not answer in time."""
+_FINAL_TIMEOUTS = ("VM quit/powerdown failed",)
+"""The guest did not react within the timeout of the request."""
 
 
 @record
@@ -100,7 +112,9 @@ def reply_error(request: Request, reply: ErrorReply) -> StockmanError:
         case status if status in _PROXY_ERRORS:
             return _host_error(request, status, message)
         case 400 | 500:
-            return error_from_text(message, where=request.shown, parameters=reply.status == 400)
+            error = error_from_text(message, where=request.shown, parameters=reply.status == 400)
+            is_failed_read = request.is_read and isinstance(error, Uncertain)
+            return Unreachable(error.problem) if is_failed_read else error
     return Rejected(_answer_problem(request, f"it replies {reply.status} {message}".rstrip()))
 
 
@@ -116,13 +130,24 @@ def error_from_text(message: str, *, where: str, parameters: bool = False) -> St
         return Conflict(_digest_problem(where, message))
     if _contains_any(message, _TAKEN):
         return Conflict(_exists_problem(where, message))
+    if _UNKNOWN_HOST in message:
+        return Unreachable(_host_lookup_problem(where, message))
+    if is_temporary(message):
+        return Uncertain(_temporary_problem(where, message))
     if _contains_any(message, _STATE):
         return Conflict(_state_problem(where, message))
+    if _MISSING_FILE in message:
+        return Rejected(_missing_file_problem(where, message))
     if _contains_any(message, _MISSING) and "bootorder" not in message:
         return NotFound(_not_found_problem(where, message))
     return Rejected(
         _parameter_problem(where, message) if parameters else _rejection_problem(where, message)
     )
+
+
+def is_temporary(message: str) -> bool:
+    """Return whether a message means that the same request may succeed a little later."""
+    return _contains_any(message, _TEMPORARY) and not _contains_any(message, _FINAL_TIMEOUTS)
 
 
 def unexpected_answer(request: Request, why: str) -> Rejected:
@@ -188,7 +213,7 @@ def _authentication_problem(request: Request, reply: ErrorReply, message: str) -
     expired = "expired" in message
     rejected = f"Proxmox VE rejects the {name}" if name else "Proxmox VE rejects the credentials"
     return Problem(
-        code="proxmox.authentication",
+        code=AUTHENTICATION,
         what=f"the {name or 'token'} has expired" if expired else rejected,
         where=_location(request, reply),
         why=f"it replies 401 {message}".rstrip(),
@@ -312,6 +337,36 @@ def _not_found_problem(where: str, message: str) -> Problem:
         where=where,
         why=message,
         fix="check the name; create a new plan if the object was deleted manually",
+    )
+
+
+def _host_lookup_problem(where: str, message: str) -> Problem:
+    return Problem(
+        code="proxmox.host-down",
+        what="the host that answered does not know the address of the requested host",
+        where=where,
+        why=message,
+        fix="check that the host is in the cluster: `pvecm status`; then check /etc/hosts and DNS",
+    )
+
+
+def _temporary_problem(where: str, message: str) -> Problem:
+    return Problem(
+        code="proxmox.timeout",
+        what="the Proxmox host is too busy to finish the request",
+        where=where,
+        why=message,
+        fix="run the command again; if it repeats, check the load of the host and its storages",
+    )
+
+
+def _missing_file_problem(where: str, message: str) -> Problem:
+    return Problem(
+        code="proxmox.refused",
+        what="Proxmox VE did not find a file that it needs",
+        where=where,
+        why=message,
+        fix="check on the host that the storage is mounted, and that the file in the log exists",
     )
 
 

@@ -78,6 +78,36 @@ def test_calls_side_by_side_have_sixteen_connections_at_most_and_keep_them() -> 
     assert (server.connections, len(server.asked)) == (16, 80)
 
 
+def test_rejected_credentials_are_sent_once_and_not_by_every_parallel_call() -> None:
+    server = ScriptedServer(lambda _: Answer(status=401, reason="Authentication failed!"))
+    errors: list[BaseException | object] = []
+
+    async def story(pve: ProxmoxClient) -> None:
+        errors.extend(
+            await asyncio.gather(*(pve.version() for _ in range(40)), return_exceptions=True)
+        )
+
+    talk(server, story)
+
+    assert len(server.asked) == 1
+    assert [type(error) for error in errors] == [Denied] * 40
+
+
+def test_credentials_that_were_revoked_are_not_sent_again() -> None:
+    server = ScriptedServer(versions)
+
+    async def story(pve: ProxmoxClient) -> None:
+        await pve.version()
+        server.next.append(Answer(status=401, reason="Authentication failed!"))
+        for _ in range(3):
+            with pytest.raises(Denied, match=r"proxmox\.authentication"):
+                await pve.version()
+
+    talk(server, story)
+
+    assert len(server.asked) == 2
+
+
 def test_a_read_on_a_dead_connection_is_repeated_once() -> None:
     server = ScriptedServer(versions)
     server.next.append(Trouble.CUT)
@@ -110,7 +140,7 @@ def test_a_change_on_a_dead_connection_is_not_repeated() -> None:
 def test_a_refused_read_is_not_repeated() -> None:
     server = ScriptedServer(lambda _: Answer(status=500, reason="got timeout"))
 
-    trouble(Rejected, lambda: talk(server, lambda pve: pve.version()))
+    trouble(Unreachable, lambda: talk(server, lambda pve: pve.version()))
 
     assert len(server.asked) == 1
 

@@ -102,8 +102,6 @@ class ClusterState:
     guest_firewalls: dict[int, Firewall] = field(default_factory=dict)
     cfs_version: int = 1
     """Grows with every change of a file that all hosts share."""
-    rows_lag: float = 0.0
-    """How old rows of /cluster/resources may be: the real one shows changes seconds later."""
     authority: Authority | None = None
     """What signs the certificates of hosts. None: nobody asked for it yet."""
     certificates: dict[str, Certificate] = field(default_factory=dict)

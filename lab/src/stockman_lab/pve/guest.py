@@ -32,6 +32,8 @@ class Guest:
     """The blob on its cloud-init drive."""
     changed_at: float = 0.0
     """When rows about it changed last."""
+    reported: dict[str, object] = field(default_factory=dict)
+    """What pvestatd wrote about it before it changed. Empty: nothing."""
 
     @property
     def is_running(self) -> bool:

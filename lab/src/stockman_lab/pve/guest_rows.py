@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+from stockman_lab.core.faults import Point
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.host import GIB, Host
 from stockman_lab.pve.storage import Storage
 
 MIB = 1 << 20
+PVESTATD_SECONDS = 10.0
+"""Seconds between the rounds of pvestatd (`$updatetime` in PVE/Service/pvestatd.pm)."""
 _IDLE_SHARE = 0.35
 """Of its memory that a running guest uses."""
 
@@ -62,15 +65,18 @@ def _boot_disks(values: dict[str, str]) -> tuple[str, ...]:
     return (*named, "scsi0", "virtio0", "sata0", "ide0")
 
 
-def resource_row(cluster: Cluster, guest: Guest, *, is_known: bool) -> dict[str, object]:
-    """The row of /cluster/resources; without figures while they were not heard of yet."""
+def resource_row(cluster: Cluster, guest: Guest, *, may_see_pool: bool) -> dict[str, object]:
+    """The row of /cluster/resources.
+
+    Most of it is what pvestatd of its host wrote in its last round (`extract_vm_stats` in
+    PVE/API2Tools.pm); tags, lock and high availability are read at once (PVE/API2/Cluster.pm).
+    """
     row: dict[str, object] = {
         "id": f"{guest.kind}/{guest.vmid}",
         "vmid": guest.vmid,
         "type": guest.kind,
         "node": guest.node,
-        "status": guest.status if is_known else "unknown",
-        "template": int(guest.is_template),
+        "status": "unknown",
     }
     if guest.lock:
         row["lock"] = guest.lock
@@ -80,10 +86,40 @@ def resource_row(cluster: Cluster, guest: Guest, *, is_known: bool) -> dict[str,
     ha = _ha_state(cluster, guest)
     if ha:
         row["hastate"] = ha
-    if is_known:
-        row |= figures(cluster, guest)
-        row["name"] = guest.name
-        row["maxcpu"] = row.pop("cpus")
+    pool = cluster.pool_of(guest.vmid)
+    if pool and may_see_pool:
+        row["pool"] = pool
+    return row | _reported(cluster, guest)
+
+
+def note_rounds(cluster: Cluster, guest: Guest) -> None:
+    """Keep what pvestatd wrote about a guest, before the guest changes."""
+    host = cluster.state.hosts[guest.node]
+    if host.has_power and guest.changed_at <= _last_round(cluster):
+        guest.reported = _report(cluster, guest)
+
+
+def _reported(cluster: Cluster, guest: Guest) -> dict[str, object]:
+    host = cluster.state.hosts[guest.node]
+    if not host.has_power:
+        return {}
+    note_rounds(cluster, guest)
+    return guest.reported
+
+
+def _last_round(cluster: Cluster) -> float:
+    """When pvestatd wrote its figures last."""
+    late = cluster.fault_lasts(Point.RESOURCES, {})
+    interval = late.seconds if late is not None else PVESTATD_SECONDS
+    return cluster.now // interval * interval
+
+
+def _report(cluster: Cluster, guest: Guest) -> dict[str, object]:
+    row = figures(cluster, guest)
+    row["maxcpu"] = row.pop("cpus")
+    row["name"] = guest.name
+    row["template"] = int(guest.is_template)
+    row["status"] = "paused" if guest.paused else guest.status
     return row
 
 

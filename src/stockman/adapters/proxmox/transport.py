@@ -5,6 +5,8 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import asynccontextmanager
+from dataclasses import field
+from datetime import datetime, timedelta
 from functools import partial
 from http import HTTPStatus
 from urllib.parse import urlencode
@@ -24,13 +26,14 @@ from stockman.adapters.proxmox.endpoint import (
 )
 from stockman.adapters.proxmox.errors import HttpAnswer, ReplyContext, parse_reply
 from stockman.adapters.tls import AsyncCloseable
-from stockman.model.errors import Refused, StockmanError
+from stockman.model.errors import Denied, Refused, StockmanError
 from stockman.model.problem import Problem
+from stockman.model.record import record
 from stockman.ports.environment import ServerAddress
 from stockman.ports.system import Clock, Timekeeper
 from stockman.proxmox.calls.tasks import PollPolicy
 from stockman.proxmox.client import ProxmoxClient
-from stockman.proxmox.errors import unexpected_answer, unknown_outcome
+from stockman.proxmox.errors import AUTHENTICATION, unexpected_answer, unknown_outcome
 from stockman.proxmox.storages import Upload
 from stockman.proxmox.transport import Reply, Request
 
@@ -131,6 +134,18 @@ def _upload_problem(file: Upload, why: str) -> Problem:
 
 
 _MAX_BYTES = 64 << 20
+_REJECTED = timedelta(minutes=5)
+"""How long rejected credentials are not sent again."""
+
+
+@record
+class Rejection:
+    """Credentials that Proxmox VE rejected."""
+
+    error: Denied
+    header: str = field(repr=False)
+    """Empty: a user and password, or a token that cannot be sent."""
+    at: datetime
 
 
 class ProxmoxHttpTransport:
@@ -150,6 +165,12 @@ class ProxmoxHttpTransport:
         self._current = 0
         self._verify = tls_context(endpoints.trust)
         self._connections = ConnectionPool(self._client)
+        self._clock = clock
+        self._first_call = asyncio.Lock()
+        self._has_answer = False
+        """Whether a request was answered with anything but 401; until then none runs beside it."""
+        self._rejection: Rejection | None = None
+        """The last rejection of the credentials. None: they were not rejected."""
 
     async def close(self) -> None:
         """Close all connections."""
@@ -164,11 +185,57 @@ class ProxmoxHttpTransport:
         )
 
     async def call(self, request: Request) -> Reply:
+        """Send a request; rejected credentials are not sent again for some minutes.
+
+        Hosts count failed logins, and block addresses with too many of them (fail2ban).
+        """
+        if self._has_answer:
+            return await self._call(request)
+        async with self._first_call:
+            if not self._has_answer:
+                self._raise_rejection()
+                return await self._call(request)
+        return await self._call(request)
+
+    async def _call(self, request: Request) -> Reply:
+        try:
+            return await self._exchange(request)
+        except Denied as error:
+            if error.problem.code == AUTHENTICATION:
+                self._has_answer = False
+                self._rejection = Rejection(
+                    error=error, header=self._token_header(), at=self._clock.now()
+                )
+                raise
+            self._has_answer = True
+            raise
+        except StockmanError:
+            self._has_answer = True
+            raise
+
+    def _raise_rejection(self) -> None:
+        """Raise the last rejection again, unless it is old, or the token is another one now."""
+        rejection = self._rejection
+        if rejection is None or self._clock.now() - rejection.at >= _REJECTED:
+            return
+        if isinstance(self._token, DeferredToken) and self._token.is_renewed(rejection.header):
+            return
+        raise rejection.error
+
+    def _token_header(self) -> str:
+        try:
+            return "" if self._token is None else self._token.header()
+        except Denied:
+            return ""
+
+    async def _exchange(self, request: Request) -> Reply:
         headers = await self._credentials(request)
         answer = await self._answer(request, headers)
         if answer.status == HTTPStatus.UNAUTHORIZED and self._is_renewed(headers):
             answer = await self._answer(request, await self._credentials(request))
-        return parse_reply(request, answer, self._reply_context())
+        reply = parse_reply(request, answer, self._reply_context())
+        self._has_answer, self._rejection = True, None
+        return reply
 
     def _is_renewed(self, used: Mapping[str, str]) -> bool:
         """Return whether the token was renewed since it was read."""

@@ -1,14 +1,16 @@
-"""One pass over a Proxmox cluster: a few lists, and one configuration per own VM."""
+"""One pass over a Proxmox cluster: a few lists, configuration and status of each own guest."""
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import replace
 from functools import partial
 from typing import TypeVar
 
 from stockman.model.errors import Rejected, StockmanError
 from stockman.model.names import Datastore, HostName, Vmid
+from stockman.model.proxmox_values import parse_flag
 from stockman.model.record import record
 from stockman.planning.access.desired import TOKEN_COMMENT
 from stockman.planning.fact import Fact, Unknown
@@ -25,12 +27,11 @@ from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import GuestSummary, Resources, StorageSummary
 from stockman.proxmox.ha import HaGroup, HaRule
 from stockman.proxmox.storages import Volume
-from stockman.proxmox.vms import GuestRef, VmConfig
+from stockman.proxmox.vms import GuestRef, VmConfig, VmStatus
 from stockman.steps.vm.template import disk_storages, find_linked_clones
 
 T = TypeVar("T")
 
-_RUNS = "running"
 _AUTH_ERRORS = "proxmox.authentication"
 _READING = frozenset({"VM.Audit", "Datastore.Audit", "Sys.Audit", "Pool.Audit"})
 """Without them Proxmox VE hides objects instead of refusing the request."""
@@ -113,7 +114,9 @@ async def observe_proxmox(
         access = group.create_task(_access(reader, administrator, query))
         resources_fact = await resources
         guests = resources_fact.value if isinstance(resources_fact, Fact) else None
-        configs = group.create_task(_configs(reader, pve, guests, query))
+        selected = _selected_guests(guests, query)
+        statuses = group.create_task(_statuses(reader, pve, selected, query))
+        configs = group.create_task(_configs(reader, pve, selected, query))
         contents = group.create_task(
             _contents(reader, pve, guests, ("import", query.image_storages))
         )
@@ -125,7 +128,7 @@ async def observe_proxmox(
         name=name,
         version=version.result(),
         state=state.result(),
-        resources=resources_fact,
+        resources=_with_current_values(resources_fact, configs.result(), statuses.result()),
         configs=configs.result(),
         contents=contents.result(),
         systems=systems.result(),
@@ -150,30 +153,78 @@ async def observe_guests(
     resources = await reader.fact("resources", pve.resources)
     guests = resources.value.guests if isinstance(resources, Fact) else ()
     selected = [guest for guest in guests if guest.vmid in touched]
-    return ObservedGuests(resources=resources, configs=await _read(reader, pve, selected, query))
+    configs, statuses = await asyncio.gather(
+        _configs(reader, pve, selected, query), _statuses(reader, pve, selected, query)
+    )
+    return ObservedGuests(
+        resources=_with_current_values(resources, configs, statuses), configs=configs
+    )
 
 
-async def _configs(
-    reader: _ProxmoxReader, pve: ProxmoxClient, resources: Resources | None, query: ProxmoxQuery
-) -> Mapping[Vmid, Fact[VmConfig] | Unknown]:
+def _selected_guests(resources: Resources | None, query: ProxmoxQuery) -> tuple[GuestSummary, ...]:
+    """Return the guests whose configurations are read."""
     guests = resources.guests if resources is not None else ()
     vmids = {guest.vmid for guest in guests}
     reads_all = query.every_guest or not query.vmids <= vmids
-    selected = [
-        guest for guest in guests if reads_all or guest.vmid in query.vmids or TAG in guest.tags
-    ]
-    return await _read(reader, pve, selected, query)
+    return tuple(guest for guest in guests if reads_all or _is_own(guest, query))
 
 
-async def _read(
+def _is_own(guest: GuestSummary, query: ProxmoxQuery) -> bool:
+    return guest.vmid in query.vmids or TAG in guest.tags
+
+
+async def _statuses(
+    reader: _ProxmoxReader, pve: ProxmoxClient, guests: Sequence[GuestSummary], query: ProxmoxQuery
+) -> Mapping[Vmid, VmStatus | None]:
+    """Ask each own guest for its status, because the list of guests is up to 10 s old.
+
+    None: the guest did not answer.
+    """
+
+    async def status(guest: GuestSummary) -> VmStatus | None:
+        at = GuestRef(host=guest.host, vmid=guest.vmid, kind=guest.kind)
+        fact = await reader.fact(f"status of {guest.vmid}", lambda: pve.vm_status(at))
+        return fact.value if isinstance(fact, Fact) else None
+
+    own = [guest for guest in guests if _is_own(guest, query)]
+    answers = await asyncio.gather(*(status(guest) for guest in own))
+    return {guest.vmid: answer for guest, answer in zip(own, answers, strict=True)}
+
+
+def _with_current_values(
+    resources: Fact[Resources] | Unknown,
+    configs: Mapping[Vmid, Fact[VmConfig] | Unknown],
+    statuses: Mapping[Vmid, VmStatus | None],
+) -> Fact[Resources] | Unknown:
+    """Replace what the list of guests may show too late: name, kind of guest and power."""
+    if isinstance(resources, Unknown):
+        return resources
+
+    def current(guest: GuestSummary) -> GuestSummary:
+        config = configs.get(guest.vmid)
+        if isinstance(config, Fact):
+            is_template = parse_flag(config.value.get("template", "0"))
+            guest = replace(guest, name=config.value.name, is_template=is_template)
+        if guest.vmid not in statuses:
+            return guest
+        status = statuses[guest.vmid]
+        if status is None:
+            return replace(guest, status="unknown", uptime=None)
+        return replace(guest, status=status.status, uptime=status.uptime)
+
+    guests = tuple(current(guest) for guest in resources.value.guests)
+    return replace(resources, value=replace(resources.value, guests=guests))
+
+
+async def _configs(
     reader: _ProxmoxReader, pve: ProxmoxClient, guests: Sequence[GuestSummary], query: ProxmoxQuery
 ) -> Mapping[Vmid, Fact[VmConfig] | Unknown]:
     async def config(guest: GuestSummary) -> Fact[VmConfig] | Unknown:
         ref = GuestRef(host=guest.host, vmid=guest.vmid, kind=guest.kind)
-        is_running = guest.vmid in query.vmids and guest.kind == "qemu" and guest.status == _RUNS
+        has_pending = guest.vmid in query.vmids and guest.kind == "qemu"
         return await reader.fact(
             f"configuration of {guest.vmid}",
-            (lambda: _with_pending_keys(pve, ref)) if is_running else (lambda: pve.vm_config(ref)),
+            (lambda: _with_pending_keys(pve, ref)) if has_pending else (lambda: pve.vm_config(ref)),
         )
 
     facts = await asyncio.gather(*(config(guest) for guest in guests))

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman_lab.core.faults import Point
 from stockman_lab.pve import guest_rows, space
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
@@ -87,21 +86,11 @@ def _pool_rows(call: Call) -> Iterator[dict[str, object]]:
 
 def _guest_rows(call: Call) -> Iterator[dict[str, object]]:
     cluster = call.cluster
-    pools = {
-        vmid: pool.id for pool in cluster.state.resource_pools.values() for vmid in pool.guests
-    }
-    stale = cluster.fault_lasts(Point.RESOURCES, {})
-    lag = stale.seconds if stale is not None else cluster.state.rows_lag
-    see_all = call.caller.is_root
     for vmid, guest in sorted(cluster.state.guests.items()):
-        if not see_all and not call.may(f"/vms/{vmid}", "VM.Audit"):
+        if not call.caller.is_root and not call.may(f"/vms/{vmid}", "VM.Audit"):
             continue
-        host = cluster.state.hosts[guest.node]
-        fresh = host.has_power and cluster.now - guest.changed_at >= lag
-        row = guest_rows.resource_row(cluster, guest, is_known=fresh)
-        if vmid in pools:
-            row["pool"] = pools[vmid]
-        yield row
+        may_see_pool = call.may(f"/pool/{cluster.pool_of(vmid)}", "Pool.Audit")
+        yield guest_rows.resource_row(cluster, guest, may_see_pool=may_see_pool)
 
 
 def _host_row(call: Call, host: Host) -> dict[str, object]:

@@ -190,8 +190,7 @@ def _guests(call: Call, found: ResourcePool) -> Iterator[dict[str, object]]:
     for vmid in sorted(found.guests, key=str):
         guest = call.cluster.state.guests.get(vmid)
         if guest is not None:
-            is_known = call.cluster.state.hosts[guest.node].has_power
-            yield guest_rows.resource_row(call.cluster, guest, is_known=is_known)
+            yield guest_rows.resource_row(call.cluster, guest, may_see_pool=False)
 
 
 def _storages(call: Call, found: ResourcePool) -> Iterator[dict[str, object]]:

@@ -17,6 +17,7 @@ from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.container_update import apply_container_pending
 from stockman_lab.pve.guest_config.context import GuestContext
 from stockman_lab.pve.guest_config.keys import index_of, is_indexed
+from stockman_lab.pve.guest_rows import note_rounds
 from stockman_lab.pve.lxc.volumes import MountMaker, existing, free_all, mounts_of, shelf_of
 from stockman_lab.pve.qemu.file_lock import GuestWork, refuse_locked
 from stockman_lab.pve.workers import Job, register
@@ -131,6 +132,7 @@ def power_on(cluster: Cluster, guest: Guest, log: Callable[[str], None]) -> None
             log(f"bridge '{bridge}' does not exist")
             raise die(failed)
     host.next_pid += 1
+    note_rounds(cluster, guest)
     guest.status, guest.paused, guest.pid = "running", False, host.next_pid
     guest.started_at = guest.changed_at = cluster.now
     guest.inside = {} if fault is None else {NETWORK_AT: _network_at(cluster, fault)}
@@ -142,6 +144,7 @@ def _network_at(cluster: Cluster, fault: Fault) -> float:
 
 def power_off(cluster: Cluster, guest: Guest) -> None:
     """Stop a container at once."""
+    note_rounds(cluster, guest)
     guest.status, guest.paused, guest.pid, guest.started_at = "stopped", False, 0, 0.0
     guest.inside = {}
     guest.changed_at = cluster.now

@@ -11,6 +11,7 @@ from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_config.context import GuestContext
 from stockman_lab.pve.guest_config.update import apply_pending
+from stockman_lab.pve.guest_rows import note_rounds
 from stockman_lab.pve.qemu.cloud_init_drive import regenerate
 from stockman_lab.pve.qemu.drives import free_all
 from stockman_lab.pve.qemu.shelf import Shelf
@@ -48,6 +49,7 @@ def power_on(cluster: Cluster, guest: Guest, log: Callable[[str], None] = _silen
     check_hardware(cluster, guest, host, log)
     regenerate(cluster, guest)
     host.next_pid += 1
+    note_rounds(cluster, guest)
     guest.status, guest.paused, guest.pid = "running", False, host.next_pid
     guest.started_at = guest.changed_at = cluster.now
     boot(cluster, guest)
@@ -56,6 +58,7 @@ def power_on(cluster: Cluster, guest: Guest, log: Callable[[str], None] = _silen
 def power_off(cluster: Cluster, guest: Guest) -> None:
     """Take the power from a machine."""
     cluster.around.systems.lost_power(guest.inside, cluster.now)
+    note_rounds(cluster, guest)
     guest.status, guest.paused, guest.pid = "stopped", False, 0
     guest.started_at, guest.inside = 0.0, {}
     guest.changed_at = cluster.now

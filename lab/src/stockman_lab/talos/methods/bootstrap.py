@@ -36,7 +36,8 @@ def bootstrap(call: Call) -> Fields:
     if not machine.state.is_time_synced or abs(machine.clock - machine.now) > 5.0:
         raise Refusal(GrpcCode.FAILED_PRECONDITION, "time is not in sync yet")
     disk = machine.disk
-    if disk is None or disk.etcd or machine.state.bootstrap:
+    # Recorded: until etcd has written its data, every call is accepted (Talos 1.13.9).
+    if disk is None or disk.etcd:
         raise Refusal(GrpcCode.ALREADY_EXISTS, "etcd data directory is not empty")
     request = call.request
     if request.recover_etcd and not disk.recovery:
