@@ -7,10 +7,12 @@ import json
 import pytest
 import yaml
 
+from stockman.catalog.objects import merge_values
 from stockman.catalog.proxmox_config import secret_name
 from stockman.catalog.selection import select_components
 from stockman.model.problem import Problems
 from stockman.rendering.repository import RenderedRepository
+from stockman.steps.kubernetes.cel import evaluate_condition
 from tests.catalog.estates import MATERIALS, complaints, rendered, wanted
 from tests.catalog.everything import EVERYTHING
 from tests.catalog.looking import named, objects, text, values
@@ -306,3 +308,46 @@ def test_compression_that_nobody_does_is_told(compression: str, codes: list[str]
 def test_extra_files_of_monitoring_are_there_when_asked_for(everything: RenderedRepository) -> None:
     assert "ClusterUnreachable" in text(everything, "monitoring/rules.yaml")
     assert not [item.path for item in rendered().tree if item.path.startswith("monitoring/")]
+
+
+def test_a_namespace_can_only_request_the_roles_of_its_own_components_in_talos() -> None:
+    backup = {"components": {"talos-backup": {"namespace": "system-upgrade"}}}
+    repository = rendered(merge_values(EVERYTHING, backup), preset="fifteen-node")
+    policies = {
+        policy["metadata"]["name"]: policy["spec"]
+        for policy in objects(repository, "ValidatingAdmissionPolicy")
+    }
+    bound = {
+        binding["spec"]["policyName"]: binding["spec"]["validationActions"]
+        for binding in objects(repository, "ValidatingAdmissionPolicyBinding")
+    }
+
+    def allows(component: str, *roles: str) -> bool:
+        (validation,) = policies[f"talos-access-{component}"]["validations"]
+        account = {"spec": {"roles": list(roles)}}
+        return evaluate_condition(validation["expression"], account)
+
+    assert bound == {name: ["Deny"] for name in policies}
+    assert {
+        name: policy["matchConstraints"]["namespaceSelector"]["matchLabels"]
+        for name, policy in policies.items()
+    } == {
+        "talos-access-talos-ccm": {"kubernetes.io/metadata.name": "kube-system"},
+        "talos-access-talos-backup": {"kubernetes.io/metadata.name": "system-upgrade"},
+        "talos-access-tuppr": {"kubernetes.io/metadata.name": "system-upgrade"},
+    }
+    assert allows("talos-ccm", "os:reader")
+    assert not allows("talos-ccm", "os:reader", "os:admin")
+    for component in ("talos-backup", "tuppr"):
+        assert allows(component, "os:admin", "os:etcd:backup")
+        assert not allows(component, "os:reader")
+
+
+def test_kubernetes_1_29_gets_no_policy_because_it_does_not_serve_them() -> None:
+    old = {
+        "talos_version": "1.11.5",
+        "kubernetes_version": "1.29.15",
+        "components": {"talos-ccm": {"enabled": True}, "cilium": {"version": "1.18.1"}},
+    }
+
+    assert objects(rendered(old), "ValidatingAdmissionPolicy") == []

@@ -8,6 +8,7 @@ from stockman.catalog.app import App, Sheet
 from stockman.catalog.component import Phase
 from stockman.catalog.objects import MONITORING
 from stockman.catalog.selection import SelectedComponent
+from stockman.catalog.talos_access import add_access_policy
 from stockman.model.errors import Refused
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problem, Problems
@@ -145,7 +146,12 @@ class OrderedApp:
 def order_apps(selection: Iterable[SelectedComponent]) -> tuple[OrderedApp, ...]:
     """Return all apps in order; refuses unknown dependencies and cycles."""
     chosen = tuple(selection)
-    apps = {item.component.name: tuple(item.component.apps(item.context)) for item in chosen}
+    apps = {
+        item.component.name: add_access_policy(
+            item.context, item.component.talos, tuple(item.component.apps(item.context))
+        )
+        for item in chosen
+    }
     known = apps_by_name(apps)
     waits: dict[str, tuple[App, ...]] = {}
     for item in chosen:

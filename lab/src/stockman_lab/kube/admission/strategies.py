@@ -94,6 +94,8 @@ _GENERATED = frozenset(
         ("scheduling.k8s.io", "priorityclasses"),
         ("apiextensions.k8s.io", "customresourcedefinitions"),
         ("admissionregistration.k8s.io", "mutatingwebhookconfigurations"),
+        ("admissionregistration.k8s.io", "validatingadmissionpolicies"),
+        ("admissionregistration.k8s.io", "validatingadmissionpolicybindings"),
         ("admissionregistration.k8s.io", "validatingwebhookconfigurations"),
     }
 )

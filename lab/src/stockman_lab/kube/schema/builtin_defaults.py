@@ -97,6 +97,13 @@ PLAIN: Mapping[str, Mapping[str, Any]] = {
     "admissionregistration.v1.ValidatingWebhook": _WEBHOOK,
     "admissionregistration.v1.MutatingWebhook": {**_WEBHOOK, "reinvocationPolicy": "Never"},
     "admissionregistration.v1.RuleWithOperations": {"scope": "*"},
+    "admissionregistration.v1.NamedRuleWithOperations": {"scope": "*"},
+    "admissionregistration.v1.ValidatingAdmissionPolicySpec": {"failurePolicy": "Fail"},
+    "admissionregistration.v1.MatchResources": {
+        "matchPolicy": "Equivalent",
+        "namespaceSelector": {},
+        "objectSelector": {},
+    },
     "admissionregistration.v1.ServiceReference": {"port": 443},
     "scheduling.v1.PriorityClass": {"preemptionPolicy": "PreemptLowerPriority"},
     "discovery.v1.EndpointPort": {"name": "", "protocol": "TCP"},
