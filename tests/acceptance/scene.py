@@ -37,6 +37,7 @@ from stockman.crypto.certificates import (
 )
 from stockman.crypto.pem import CertificateAndKey
 from stockman.engine.context import StopRequest
+from stockman.engine.etcd_records import EtcdRecords
 from stockman.engine.executor import RunOutcome
 from stockman.engine.journal import Watcher, open_journal
 from stockman.engine.lifecycle import RunHome, RunOptions, resume_run
@@ -154,7 +155,8 @@ class Scene:
     def session(self, process: Process) -> Session:
         """Everything that one process of the product has at hand."""
         workspace, ports, home = self.open_workspace(process)
-        return Session(workspace=workspace, planner=Planner(workspace), ports=ports, home=home)
+        planner = Planner(workspace, records=EtcdRecords(home.runs, ports.clock))
+        return Session(workspace=workspace, planner=planner, ports=ports, home=home)
 
     def open_workspace(self, process: Process) -> tuple[RunWorkspace, Ports, RunHome]:
         """The files, doors and runs of one process; who only goes on with a run plans nothing."""

@@ -63,6 +63,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         "10.42.0.10", "port 6443 accepts connections"
     ),
     "node.no-node": no_node,
+    "etcd.exists": lambda: problems.earlier_etcd(
+        "cp-1", "run 20260301t060000z-1a2b3c finished step talos/bootstrap"
+    ),
     "etcd.split": lambda: problems.split_etcd(("cp-1", "cp-2")),
     "etcd.member-lives": lambda: problems.member_still_running(_MEMBER, NODE),
     "etcd.unknown-member": lambda: as_warning(problems.unknown_etcd_member(_MEMBER, "cp-7")),

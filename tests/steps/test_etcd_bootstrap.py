@@ -8,10 +8,26 @@ from functools import cache
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
 
-from stockman.model.errors import Unreachable
+from lab.tests.kube.helm.installing import Installing
+from stockman.model.errors import Refused, Unreachable
+from stockman.model.problem import Problem
+from stockman.planning.talos.refusals import find_refusals
 from stockman.steps.base import GateAnswer
 from stockman.steps.etcd.bootstrap import BootstrapEtcd, EtcdNotBootstrapped
-from tests.steps.talos_scene import NEO, TRINITY, Scene, copied, killed, perform_action, scene, told
+from stockman.steps.etcd.view import ObservedEtcd
+from stockman.talos.records.machines import EtcdMember
+from tests.steps.kube_cluster import ports_of
+from tests.steps.talos_scene import (
+    NEO,
+    NIOBE,
+    TRINITY,
+    Scene,
+    copied,
+    killed,
+    perform_action,
+    scene,
+    told,
+)
 
 
 @cache
@@ -150,3 +166,85 @@ def test_no_etcd_begins_by_plan_while_one_runs() -> None:
 
     assert "talos/bootstrap" not in ids
     assert ids[0] == f"talos/remove-member/{TRINITY}"
+
+
+def test_an_etcd_with_data_that_is_preparing_keeps_a_new_controller_from_bootstrapping() -> None:
+    cluster = scene(up=True)
+    slow = Fault(Point.TALOS_STEP, Effect.HANG, {"step": "service/etcd"}, times=None)
+    cluster.world.faults.add(slow)
+    for name in (NEO, NIOBE):
+        cluster.power_off(name)
+        cluster.start([name])
+    others = tuple(cluster.target(name) for name in (NEO, NIOBE))
+    states = {report.state for report in cluster.observe().etcd.answers if report.node != TRINITY}
+    gate = EtcdNotBootstrapped(controllers=others)
+
+    verdict = told(gate.check(cluster.ports))
+
+    assert states == {"Preparing"}
+    assert verdict.answer is GateAnswer.WAIT
+    assert "has data, and its etcd does not answer" in verdict.because
+
+
+def test_a_data_directory_that_cannot_be_read_is_not_taken_for_no_data() -> None:
+    cluster = configured("three-node")
+    denied = Fault(Point.TALOS_CALL, Effect.CUT, {"method": "List"}, times=None)
+    cluster.world.faults.add(denied)
+
+    verdict = told(EtcdNotBootstrapped(controllers=cluster.controllers).check(cluster.ports))
+
+    assert verdict.answer is GateAnswer.WAIT
+    with pytest.raises(Unreachable, match=r"node\.unknown"):
+        told(perform_action(begins_on(cluster), cluster.ports))
+    assert etcds(cluster) == 0
+
+
+def test_a_recorded_run_with_an_etcd_keeps_another_one_from_beginning() -> None:
+    cluster = configured("three-node")
+
+    async def earlier(controllers: tuple[str, ...]) -> str:
+        return f"run 7 bootstrapped {len(controllers)} controllers"
+
+    ports = replace(cluster.ports, earlier_etcd=earlier)
+
+    verdict = told(EtcdNotBootstrapped(controllers=cluster.controllers).check(ports))
+
+    assert (verdict.answer, verdict.because) == (
+        GateAnswer.STOP,
+        "run 7 bootstrapped 3 controllers",
+    )
+    with pytest.raises(Refused, match=r"etcd\.exists"):
+        told(perform_action(begins_on(cluster), ports))
+    assert etcds(cluster) == 0
+
+
+def test_a_kubernetes_api_that_answers_keeps_etcd_from_beginning() -> None:
+    cluster = configured("three-node")
+    ports = replace(cluster.ports, kubernetes=ports_of(Installing()).kubernetes)
+
+    with pytest.raises(Refused, match=r"etcd\.exists") as refused:
+        told(perform_action(begins_on(cluster), ports))
+
+    assert "the Kubernetes API answers" in refused.value.problem.why
+    assert etcds(cluster) == 0
+
+
+def test_a_member_that_is_joining_is_not_reported_as_one_to_remove() -> None:
+    cluster = scene(up=True)
+    cluster.power_off(NIOBE)
+    observed = cluster.observe()
+    known = next(member for member in observed.etcd.members if member.hostname == NIOBE)
+    stranger = replace(known, id=7, hostname="", peer_urls=("https://10.9.9.9:2380",))
+
+    def refusals(*members: EtcdMember) -> list[Problem]:
+        answers = tuple(
+            replace(report, members=members) if report.members else report
+            for report in observed.etcd.answers
+        )
+        seen = replace(observed, etcd=ObservedEtcd(answers=answers))
+        problems = find_refusals(cluster.wish(), seen)
+        return [problem for problem in problems if problem.code == "etcd.unknown-member"]
+
+    assert refusals(replace(known, hostname="", is_learner=True)) == []
+    assert "must not be removed" in refusals(stranger)[0].fix
+    assert "take the member out" in refusals(replace(stranger, hostname="cp-7"))[0].fix

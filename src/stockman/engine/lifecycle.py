@@ -5,9 +5,11 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from contextlib import asynccontextmanager
 from dataclasses import replace
+from functools import partial
 
 from stockman.engine import problems
 from stockman.engine.context import RunContext, RunSettings, StopRequest
+from stockman.engine.etcd_records import EtcdRecords
 from stockman.engine.executor import Executor, RunOutcome
 from stockman.engine.holds import Holds
 from stockman.engine.journal import JOURNAL_SCHEMA, EntryType, Watcher, open_journal
@@ -86,6 +88,7 @@ async def _start(
     journal = await open_journal(lines, ports.clock)
     journal.watchers.extend(options.watchers)
     accepted = _AcceptedRun(run=run, digest=digest, options=options)
+    ports = _with_etcd_records(ports, home, run)
     return await _execute_plan(RunContext(plan, ports, journal, fence, options.stop), accepted)
 
 
@@ -95,7 +98,7 @@ async def resume_run(home: RunHome, run: str, ports: Ports, options: RunOptions)
     Raises `Refused` (`run.over`) if it has succeeded or was aborted.
     """
     fence = await _take_fence(home, ports, run, options)
-    ports = _share_clock(ports)
+    ports = _with_etcd_records(_share_clock(ports), home, run)
     async with fence.keep_alive():
         journal = await open_journal(await home.runs.lines(run), ports.clock)
         plan, digest = parse_plan_with_digest(await home.runs.plan(run), run)
@@ -143,6 +146,7 @@ async def _execute_plan(context: RunContext, accepted: _AcceptedRun) -> RunOutco
             "by": options.by,
             "token": context.fence.token,
             "steps": len(context.plan.steps),
+            "ends_cluster": context.plan.ends_cluster,
         }
         await context.journal.append(EntryType.ACCEPTED, "", data)
     return await Executor(context, state, options.settings).run()
@@ -174,6 +178,11 @@ def _cluster_lease(home: RunHome, ports: Ports, holder: LockHolder) -> ClusterLe
 
 def _share_clock(ports: Ports) -> Ports:
     return replace(ports, clock=SharedClock(ports.clock))
+
+
+def _with_etcd_records(ports: Ports, home: RunHome, run: str) -> Ports:
+    records = EtcdRecords(home.runs, ports.clock)
+    return replace(ports, earlier_etcd=partial(records.find_earlier_etcd, without=run))
 
 
 async def _check_plan_is_current(plan: Plan, ports: Ports, options: RunOptions) -> None:

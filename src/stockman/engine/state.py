@@ -95,6 +95,8 @@ class RunState:
     """Digest of its plan."""
     by: str = ""
     """Who executes it, for messages."""
+    ends_cluster: bool = False
+    """Whether its plan deletes the whole cluster."""
     accepted: datetime | None = None
     """None: the journal has no entry yet."""
     last: datetime | None = None
@@ -163,6 +165,7 @@ def _apply_run_entry(state: RunState, entry: JournalEntry) -> RunState:
                 cluster=entry.text("cluster"),
                 plan=entry.text("plan"),
                 by=entry.text("by"),
+                ends_cluster=entry.data.get("ends_cluster") is True,
                 accepted=entry.at,
             )
         case EntryType.PAUSED:

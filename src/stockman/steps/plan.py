@@ -30,6 +30,8 @@ class Plan:
     """Digests of the observed objects that its actions change, by identity (`Action.touches`)."""
     lanes: Mapping[str, int] = field(default_factory=dict)
     """Maximum number of parallel steps by lane; 1 for other lanes."""
+    ends_cluster: bool = False
+    """Whether nothing of the cluster exists once all steps are done, as after `destroy`."""
 
     @property
     def is_empty(self) -> bool:

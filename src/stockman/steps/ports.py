@@ -49,6 +49,16 @@ Permit = Callable[[], Awaitable[None]]
 """Raises if another run may be working on the cluster by now."""
 
 
+EarlierEtcd = Callable[[tuple[str, ...]], Awaitable[str]]
+"""Returns which recorded run knows an earlier etcd than that of some controllers. Empty: none."""
+
+
+async def _no_earlier_etcd(controllers: tuple[str, ...]) -> str:
+    """Know no earlier etcd: there are no recorded runs."""
+    del controllers
+    return ""
+
+
 async def _permit_always() -> None:
     """Permit every change: no other run is possible."""
 
@@ -75,6 +85,8 @@ class Ports:
     trial: TokenTester | None = None
     permit: Permit = _permit_always
     """Called by actions before each effect but the first; the engine calls it for the first."""
+    earlier_etcd: EarlierEtcd = _no_earlier_etcd
+    """Searches the recorded runs; the engine sets it."""
     read_cache: ReadCache = field(default_factory=ReadCache)
     """Observations of the same step."""
 

@@ -9,6 +9,7 @@ from dataclasses import field, replace
 
 from stockman.app.rendering.render import Rendering
 from stockman.app.runs.workspace import RunWorkspace
+from stockman.engine.etcd_records import EtcdRecords
 from stockman.engine.observe.kubernetes import KubernetesQuery, observe_kubernetes
 from stockman.engine.observe.proxmox import ProxmoxClients, observe_guests, observe_proxmox
 from stockman.engine.observe.talos import TalosQuery, observe_talos
@@ -65,9 +66,18 @@ class PlanOptions:
 class Planner:
     """Makes plans for one directory."""
 
-    def __init__(self, workspace: RunWorkspace, network: Network | None = None) -> None:
-        """`network` checks whether the API address is in use. None: not checked."""
+    def __init__(
+        self,
+        workspace: RunWorkspace,
+        network: Network | None = None,
+        records: EtcdRecords | None = None,
+    ) -> None:
+        """`network` checks whether the API address is in use. None: not checked.
+
+        `records` know whether there was an etcd before. None: there are no recorded runs.
+        """
         self._workspace = workspace
+        self._records = records
         self._network = network
         self._desired_kubernetes, self._rendering = workspace.kubernetes()
 
@@ -86,7 +96,7 @@ class Planner:
             stages=stages_to_observe(plan_options.only, plan_options.until),
             options=options,
         )
-        observed = await observe(scope, ports)
+        observed = await self._with_earlier_etcd(await observe(scope, ports))
         rendering = self._rendering
         desired = DesiredState(
             desired=workspace.desired,
@@ -113,6 +123,15 @@ class Planner:
             problems=problems,
             observed=observed,
         )
+
+    async def _with_earlier_etcd(self, observed: Observed) -> Observed:
+        """Add the run that knows an etcd, if no controller does."""
+        if self._records is None or observed.talos is None or observed.talos.etcd.begun:
+            return observed
+        nodes = self._workspace.desired.nodes
+        controllers = tuple(str(node.name) for node in nodes if node.is_controller)
+        earlier = await self._records.find_earlier_etcd(controllers)
+        return replace(observed, earlier_etcd=earlier)
 
     async def _unpushed_files(self, ports: Ports) -> str:
         """Return files that differ between the pushed commit and the tree."""

@@ -14,6 +14,7 @@ from stockman.app.runs.connections import open_clients
 from stockman.app.runs.history import open_run_store
 from stockman.app.runs.plans import Planner, PlanOptions
 from stockman.app.runs.workspace import RunWorkspace
+from stockman.engine.etcd_records import EtcdRecords
 from stockman.engine.lifecycle import RunHome
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem, Problems, Severity
@@ -90,11 +91,11 @@ async def open_session(
     )
     if only_looks:
         workspace.tree = ReadOnlyTree(workspace.directory, workspace.render_context)
-    planner = Planner(workspace, SocketNetwork())
     async with (
         open_run_store(context.directory, context.environment, context.clock) as home,
         open_clients(workspace, context.clock, admin, grants_access=not only_looks) as ports,
     ):
+        planner = Planner(workspace, SocketNetwork(), EtcdRecords(home.runs, context.clock))
         yield Session(workspace=workspace, planner=planner, ports=ports, home=home)
 
 
@@ -110,10 +111,17 @@ async def plan_destruction(session: Session, extent: DestructionScope) -> Planne
         steps=steps,
         desired=digest(desired),
         lanes=lane_widths(steps),
+        ends_cluster=True,
     )
     touched = digest_touched_guests(observed.proxmox, plan.touches)
     complete = build_plan(replace(plan, touched=touched))
     return Planned(changes=changes, plan=complete, problems=problems, observed=observed)
+
+
+async def knows_etcd(session: Session) -> bool:
+    """Return whether a recorded run knows an etcd, which only a completed `destroy` ends."""
+    records = EtcdRecords(session.home.runs, session.ports.clock)
+    return bool(await records.find_earlier_etcd(()))
 
 
 _SHOWN = 12

@@ -255,7 +255,7 @@ class DestroyRun:
         self, workspace: SessionContext, extent: DestructionScope, admin: Login | None
     ) -> int:
         """Show what is deleted and what is kept, ask for the name, and execute."""
-        from stockman.app.runs.session import open_session, plan_destruction
+        from stockman.app.runs.session import knows_etcd, open_session, plan_destruction
         from stockman.cli.plans.data import PlanView
         from stockman.cli.plans.report import show_refused_plan, show_run_plan
 
@@ -270,7 +270,7 @@ class DestroyRun:
                 warnings=tuple(destruction.problems.warnings),
             )
             show_run_plan(view, workspace.clock.now(), self._output)
-            if destruction.plan.is_empty:
+            if destruction.plan.is_empty and not await knows_etcd(session):
                 return Exit.DONE
             has_cluster = session.workspace.cluster is not None
             if not self._is_confirmed(destruction.plan.cluster, has_cluster=has_cluster):

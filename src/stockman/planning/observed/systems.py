@@ -73,6 +73,8 @@ class Observed:
     """None: not queried. An API that does not answer has no version."""
     leaving: Mapping[str, MachineAddress] = field(default_factory=dict)
     """Managed machines that are no longer configured, by name."""
+    earlier_etcd: str = ""
+    """Which recorded run knows an etcd, if no member answers. Empty: none."""
     beyond_proxmox: bool = True
     """Whether machines and Kubernetes were queried; a part of a plan may need neither."""
 

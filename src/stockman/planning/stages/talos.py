@@ -10,11 +10,16 @@ from stockman.planning import problems as report
 from stockman.planning.desired import DesiredState
 from stockman.planning.observed.systems import Observed
 from stockman.planning.talos import changes
-from stockman.planning.talos.changes import TalosChange, missing_controllers
+from stockman.planning.talos.changes import (
+    BootstrapEtcdChange,
+    TalosChange,
+    missing_controllers,
+)
 from stockman.planning.talos.desired import DesiredTalos
 from stockman.planning.talos.refusals import find_refusals
 from stockman.proxmox.cluster import GuestSummary
 from stockman.steps.step import Step
+from stockman.steps.talos.problems import earlier_etcd
 
 _BOOTS = 1200.0
 """Maximum seconds from the start of a VM until its machine answers."""
@@ -52,7 +57,18 @@ def plan_talos_stage(
     for problem in find_refusals(desired_talos, observed.talos):
         if problem.is_error or not stopped:
             problems.add(problem)
-    return desired_talos, changes.plan_talos_changes(desired_talos, observed.talos)
+    planned = changes.plan_talos_changes(desired_talos, observed.talos)
+    for change in planned:
+        if isinstance(change, BootstrapEtcdChange) and (trace := _earlier_etcd(observed)):
+            problems.add(earlier_etcd(change.node, trace))
+    return desired_talos, planned
+
+
+def _earlier_etcd(observed: Observed) -> str:
+    """Return what knows an earlier etcd than the one that would be bootstrapped. Empty: nothing."""
+    if observed.kubernetes is not None and observed.api_answers:
+        return f"the Kubernetes API answers, with version {observed.kubernetes.version}"
+    return observed.earlier_etcd
 
 
 def _starting_nodes(desired: Desired, observed: Observed, vms: Mapping[str, Step]) -> Iterator[str]:

@@ -5,7 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from stockman.planning.talos.changes import BootstrapEtcdChange, JoinChange
-from stockman.planning.talos.step_ids import ETCD_LANE, configure_step_id, join_step_id
+from stockman.planning.talos.step_ids import (
+    BOOTSTRAP_STEP,
+    ETCD_HEALTHY_STEP,
+    ETCD_LANE,
+    configure_step_id,
+    join_step_id,
+)
 from stockman.steps.base import Checkpoint, Gate
 from stockman.steps.etcd.bootstrap import BootstrapEtcd, EtcdNotBootstrapped
 from stockman.steps.etcd.gates import EtcdHealthy
@@ -13,7 +19,6 @@ from stockman.steps.step import Stage, Step
 from stockman.steps.talos.gates import ApiAddressHeld, MachineRunning, TimeInSync
 from stockman.steps.talos.machine import TalosMachine
 
-_BOOTSTRAP, _HEALTHY = "talos/bootstrap", "talos/etcd-healthy"
 _ADDRESS = "talos/shared-address"
 _REASONS = {
     "joined": "it is new, and later steps depend on it",
@@ -33,7 +38,7 @@ def bootstrap_steps(
     joining = {join.node: join for join in joins}
     others = tuple(machine for machine in controllers if machine.node != change.node)
     yield Step(
-        id=_BOOTSTRAP,
+        id=BOOTSTRAP_STEP,
         action=BootstrapEtcd(machine=change.machine, others=others),
         stage=Stage.TALOS,
         reason=change.why,
@@ -45,10 +50,12 @@ def bootstrap_steps(
         lanes=(ETCD_LANE,),
         seconds=60.0,
     )
-    yield from etcd_healthy_steps(controllers, shared_address, (_BOOTSTRAP,))
+    yield from etcd_healthy_steps(controllers, shared_address, (BOOTSTRAP_STEP,))
     for join in joining.values():
         gates = (MachineRunning(machine=join.machine),)
-        yield machine_running_step(join.node, gates, (_HEALTHY, configure_step_id(join.node)))
+        yield machine_running_step(
+            join.node, gates, (ETCD_HEALTHY_STEP, configure_step_id(join.node))
+        )
 
 
 def etcd_healthy_steps(
@@ -56,7 +63,7 @@ def etcd_healthy_steps(
 ) -> Iterator[Step]:
     """Return the steps that wait for all members of etcd and for the address of the API."""
     yield _checkpoint(
-        _HEALTHY,
+        ETCD_HEALTHY_STEP,
         "wait until all controllers are members of etcd",
         (EtcdHealthy(controllers=controllers),),
         needs,
@@ -66,7 +73,7 @@ def etcd_healthy_steps(
             _ADDRESS,
             "wait until a controller has the address of the Kubernetes API",
             (ApiAddressHeld(controllers=controllers, address=shared_address),),
-            (_HEALTHY,),
+            (ETCD_HEALTHY_STEP,),
         )
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
+from urllib.parse import urlsplit
 
 from stockman.model.desired import Node
 from stockman.model.errors import StockmanError
@@ -207,8 +208,14 @@ def _etcd_refusals(desired: DesiredTalos, observed: ObservedTalos) -> Iterator[P
     if view.split:
         yield problems.split_etcd(view.split)
         return
-    known = {str(node.name) for node in desired.controllers} | set(desired.leaving)
+    addresses = {str(node.name): str(node.address.ip) for node in desired.controllers}
+    addresses |= {name: str(address) for name, address in desired.leaving.items()}
     for member in view.members:
-        if member.hostname not in known:
-            stranger = problems.unknown_etcd_member(member.hex, member.hostname)
-            yield replace(stranger, severity=Severity.WARNING)
+        hosts = {urlsplit(url).hostname for url in member.peer_urls}
+        # A member that joins has no name until its etcd runs.
+        if member.hostname in addresses or not hosts.isdisjoint(addresses.values()):
+            continue
+        unknown = problems.unknown_etcd_member(member.hex, member.hostname)
+        if member.is_learner or not member.hostname:
+            unknown = problems.joining_etcd_member(member.hex, ", ".join(member.peer_urls))
+        yield replace(unknown, severity=Severity.WARNING)

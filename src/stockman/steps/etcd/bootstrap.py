@@ -1,10 +1,10 @@
-"""The beginning of etcd, which happens once in the life of a cluster."""
+"""The bootstrap of etcd, which happens once in the life of a cluster."""
 
 from __future__ import annotations
 
 from typing import ClassVar
 
-from stockman.model.errors import Conflict, Refused, Uncertain, Unreachable
+from stockman.model.errors import Conflict, Refused, StockmanError, Uncertain, Unreachable
 from stockman.model.record import record
 from stockman.steps.base import Action, Gate, GateAnswer, Verdict
 from stockman.steps.etcd.view import ObservedEtcd, observe_etcd
@@ -12,14 +12,13 @@ from stockman.steps.ports import Ports
 from stockman.steps.talos import problems
 from stockman.steps.talos.machine import TalosMachine
 from stockman.steps.talos.wait import MachineWait
-from stockman.talos.api.client import TalosClient
 
 
 @record
 class BootstrapEtcd(Action):
-    """Begin etcd on the first controller, where no controller has data of any.
+    """Bootstrap etcd on the first controller, if nothing knows an earlier etcd.
 
-    It is done as soon as any controller has a member: nobody begins a second etcd beside it.
+    It is done as soon as any controller has a member, so there is never a second etcd.
     """
 
     kind: ClassVar[str] = "etcd.bootstrap"
@@ -38,47 +37,52 @@ class BootstrapEtcd(Action):
     def touches(self) -> tuple[str, ...]:
         return ("etcd", self.machine.touched)
 
+    @property
+    def controllers(self) -> tuple[TalosMachine, ...]:
+        return (self.machine, *self.others)
+
     async def done(self, ports: Ports) -> bool:
-        view = await self._view(ports.to_talos())
+        view = await self._view(ports)
         return bool(view.members)
 
     async def run(self, ports: Ports) -> None:
-        talos = ports.to_talos()
         waiting = MachineWait(ports.clock, self.machine, self.patience, self.every)
-        view = await self._view(talos)
-        if not view.begun:
+        while not (view := await self._view(ports)).begun:
             self._refuse_unknown(view)
-            while not await self._begun(talos):
-                await waiting.longer("it is too early for it")
-        while not (await self._view(talos)).members:
+            if trace := await find_earlier_etcd(ports, self.controllers):
+                raise Refused(problems.earlier_etcd(self.machine.node, trace))
+            if await self._bootstrap(ports):
+                break
+            await waiting.longer("it is too early for it")
+        while not (await self._view(ports)).members:
             await waiting.longer("its etcd does not answer yet")
 
-    async def _begun(self, talos: TalosClient) -> bool:
+    async def _bootstrap(self, ports: Ports) -> bool:
         """Request the bootstrap; existing data is that of an earlier attempt."""
         try:
-            await talos.bootstrap(self.machine.address)
+            await ports.to_talos().bootstrap(self.machine.address)
         except Uncertain:
             return True
         except Conflict:
             return False
         return True
 
-    async def _view(self, talos: TalosClient) -> ObservedEtcd:
-        view = await observe_etcd(talos, (self.machine, *self.others))
+    async def _view(self, ports: Ports) -> ObservedEtcd:
+        view = await observe_etcd(ports.to_talos(), self.controllers)
         if view.split:
             raise Refused(problems.split_etcd(view.split))
         return view
 
     def _refuse_unknown(self, view: ObservedEtcd) -> None:
         for report in view.unknown:
-            known = {machine.node: machine for machine in (self.machine, *self.others)}
+            known = {machine.node: machine for machine in self.controllers}
             address = known[report.node].address
             raise Unreachable(problems.machine_unreachable(report.node, address, report.why))
 
 
 @record
 class EtcdNotBootstrapped(Gate):
-    """No controller has etcd data, or etcd already runs."""
+    """No controller, Kubernetes API or recorded run knows an earlier etcd, or etcd runs."""
 
     kind: ClassVar[str] = "etcd.not-begun"
     controllers: tuple[TalosMachine, ...]
@@ -96,9 +100,27 @@ class EtcdNotBootstrapped(Gate):
         if view.unknown:
             report = view.unknown[0]
             return Verdict(answer=GateAnswer.WAIT, because=f"{report.node}: {report.why}")
-        if view.begun and not view.members:
+        if view.members:
+            return Verdict(answer=GateAnswer.GO, because=view.shown)
+        if view.begun:
             return Verdict(
                 answer=GateAnswer.WAIT,
                 because=f"{view.begun[0]} has data, and its etcd does not answer",
             )
+        if trace := await find_earlier_etcd(ports, self.controllers):
+            return Verdict(answer=GateAnswer.STOP, because=trace, fix=problems.FIX_EARLIER_ETCD)
         return Verdict(answer=GateAnswer.GO, because=view.shown)
+
+
+async def find_earlier_etcd(ports: Ports, controllers: tuple[TalosMachine, ...]) -> str:
+    """Return what shows that Kubernetes or a recorded run knows an earlier etcd. Empty: nothing."""
+    if ports.kubernetes is not None:
+        try:
+            version = await ports.kubernetes.server_version()
+        except Unreachable:
+            pass
+        except StockmanError as error:
+            return f"something answers at the address of the Kubernetes API: {error.problem.why}"
+        else:
+            return f"the Kubernetes API answers, with version {version.tag}"
+    return await ports.earlier_etcd(tuple(machine.node for machine in controllers))

@@ -13,7 +13,7 @@ from stockman.talos.records.machines import EtcdMember, EtcdStatus
 
 _ETCD = "etcd"
 _WAITS = "Preparing"
-"""How Talos calls an etcd without data that waits to be begun or to join."""
+"""The state of an etcd that waits to be bootstrapped or to join, or whose image is pulled."""
 _RUNS = "Running"
 
 
@@ -26,6 +26,8 @@ class EtcdReport:
     """Of the service: `Preparing`, `Running`, `Failed`. Empty: not known."""
     why: str = ""
     """Why something is not known."""
+    has_data: bool | None = None
+    """Whether its data directory has files. None: unknown."""
     status: EtcdStatus | None = None
     """None: not told."""
     members: tuple[EtcdMember, ...] = ()
@@ -34,7 +36,7 @@ class EtcdReport:
     @property
     def waits(self) -> bool:
         """Whether it has no data: it waits until etcd begins, or to join."""
-        return self.state == _WAITS
+        return self.state == _WAITS and self.has_data is False
 
     @property
     def healthy(self) -> bool:
@@ -76,7 +78,9 @@ class ObservedEtcd:
     def begun(self) -> tuple[str, ...]:
         """Controllers whose etcd is known to have data."""
         return tuple(
-            report.node for report in self.answers if report.state == _RUNS or report.status
+            report.node
+            for report in self.answers
+            if report.state == _RUNS or report.status or report.has_data
         )
 
     @property
@@ -126,13 +130,21 @@ async def read_etcd_report(talos: TalosClient, machine: TalosMachine) -> EtcdRep
     state = states.get(_ETCD, "")
     if state != _RUNS:
         why = f"its etcd is {state}" if state else "its etcd is not set up yet"
-        return EtcdReport(node=machine.node, state=state, why=why)
+        has_data = await _has_data(talos, machine.address)
+        return EtcdReport(node=machine.node, state=state, why=why, has_data=has_data)
     try:
         status = await talos.etcd_status(machine.address)
     except READ_ERRORS as error:
         return EtcdReport(node=machine.node, state=state, why=error.problem.why)
     members = await _members(talos, machine.address)
     return EtcdReport(node=machine.node, state=state, status=status, members=members)
+
+
+async def _has_data(talos: TalosClient, address: MachineAddress) -> bool | None:
+    try:
+        return await talos.has_etcd_data(address)
+    except READ_ERRORS:
+        return None
 
 
 async def _members(talos: TalosClient, address: MachineAddress) -> tuple[EtcdMember, ...]:

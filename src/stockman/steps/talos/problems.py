@@ -156,6 +156,22 @@ def split_etcd(nodes: Sequence[str]) -> Problem:
     )
 
 
+FIX_EARLIER_ETCD = (
+    "start the controllers that have its data, and run `stockman apply` again; if the cluster was"
+    " deleted in another way, run `stockman destroy`, which records that"
+)
+
+
+def earlier_etcd(node: str, trace: str) -> Problem:
+    return Problem(
+        code="etcd.exists",
+        what=f"etcd is not bootstrapped on {node}, because the cluster already had one",
+        where=node,
+        why=f"{trace}; a second etcd would be a second, empty cluster",
+        fix=FIX_EARLIER_ETCD,
+    )
+
+
 def member_still_running(member: str, hostname: str) -> Problem:
     return Problem(
         code="etcd.member-lives",
@@ -173,6 +189,16 @@ def unknown_etcd_member(member: str, hostname: str) -> Problem:
         where=hostname or member,
         why=f"member {member} is of no node that is wanted or known to leave",
         fix="add the node to the configuration, or take the member out with `talosctl etcd`",
+    )
+
+
+def joining_etcd_member(member: str, urls: str) -> Problem:
+    return Problem(
+        code="etcd.unknown-member",
+        what=f"a member that the configuration does not know is joining etcd: {member}",
+        where=urls or member,
+        why="it has not started yet, or has no vote yet, and its address is of no node",
+        fix="wait a few minutes and look again; a machine that joins must not be removed",
     )
 
 

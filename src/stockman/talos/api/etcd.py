@@ -20,6 +20,7 @@ from stockman.talos.api.calls import (
     get_optional_text,
     get_row,
     get_rows,
+    get_text,
     get_texts,
     invalid_answer,
     read_answer,
@@ -30,6 +31,7 @@ from stockman.talos.records.machines import EtcdAlarm, EtcdMember, EtcdStatus
 
 _BOOTSTRAP, _SNAPSHOT = f"{MACHINE}/Bootstrap", f"{MACHINE}/EtcdSnapshot"
 _RECOVER = f"{MACHINE}/EtcdRecover"
+_DATA_DIRECTORY, _ITSELF = "/var/lib/etcd", "."
 _DIGEST = 32
 _SECTOR = 512
 _CHUNK_BYTES = 64 << 10
@@ -57,6 +59,15 @@ class EtcdCalls(ApiCalls):
                 raise
             return False
         return True
+
+    async def has_etcd_data(self, node: MachineAddress) -> bool:
+        """Return whether the data directory of etcd on a machine has files.
+
+        Raises Rejected if the directory does not exist, as before its volume is mounted.
+        """
+        fields = {"root": _DATA_DIRECTORY}
+        async with aclosing(self._each(f"{MACHINE}/List", node, _file_name, fields)) as names:
+            return any([name != _ITSELF async for name in names])
 
     async def etcd_members(self, node: MachineAddress) -> tuple[EtcdMember, ...]:
         """Return the members that the member on this machine knows."""
@@ -138,6 +149,13 @@ async def _recovery_messages(chunks: AsyncIterable[bytes]) -> AsyncIterator[byte
     async for chunk in chunks:
         for start in range(0, len(chunk), _CHUNK_BYTES):
             yield encode_data(chunk[start : start + _CHUNK_BYTES])
+
+
+def _file_name(row: Row) -> str:
+    """Return the name of a listed file; raises InvalidAnswer if it could not be listed."""
+    if error := get_optional_text(row, "error"):
+        raise InvalidAnswer(error)
+    return get_text(row, "relative_name")
 
 
 def _members(row: Row) -> tuple[EtcdMember, ...]:

@@ -37,6 +37,7 @@ _FILES: dict[str, Callable[[Machine], str]] = {
     "/proc/version": lambda machine: f"Linux version {build_of(machine).kernel} #1 SMP\n",
     "/proc/sys/kernel/random/boot_id": lambda machine: f"{machine.state.boot_id}\n",
 }
+_ETCD_DATA = "/var/lib/etcd"
 _DIRECTORIES = ("/", "/etc", "/proc", "/var")
 
 
@@ -51,6 +52,29 @@ async def read_file(call: Call) -> AsyncIterator[Fields]:
         raise Refusal(GrpcCode.NOT_FOUND, f"stat {path}: no such file or directory")
     for start in range(0, len(content), _CHUNK):
         yield {"bytes": content[start : start + _CHUNK]}
+
+
+@streamed("machine.MachineService", "List")
+async def list_files(call: Call) -> AsyncIterator[Fields]:
+    """The files of a directory: of the data directory of etcd, all others are absent."""
+    path = "/" + str(call.request.root).strip("/")
+    names = _listing(call.machine, path)
+    if names is None:
+        raise Refusal(GrpcCode.UNKNOWN, f"lstat {path}: no such file or directory")
+    for name in (".", *names):
+        full = path if name == "." else f"{path}/{name}"
+        yield {"name": full, "relative_name": name, "is_dir": True}
+
+
+def _listing(machine: Machine, path: str) -> tuple[str, ...] | None:
+    """The names in a directory. None: it does not exist."""
+    disk = machine.disk
+    # The volume is mounted, and its directory made, before etcd is prepared.
+    etcd = machine.service("etcd")
+    is_mounted = etcd is not None and etcd.state not in ("Initialized", "Waiting")
+    if path != _ETCD_DATA or disk is None or not is_mounted:
+        return None
+    return ("member",) if disk.etcd else ()
 
 
 def _content(machine: Machine, path: str) -> bytes | None:
