@@ -1,1 +1,1 @@
-"""Status, drift and adoption: compare desired with observed state, and report."""
+"""Status, drift, adoption and the checks of `doctor`: compare desired with observed state."""

@@ -14,7 +14,7 @@ from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.tables import Cell, Row, table
 
 if TYPE_CHECKING:
-    from stockman.app.doctor.check import CheckResult, DoctorReport
+    from stockman.assessment.doctor.check import CheckResult, DoctorReport
 
 _STYLES = {"ok": "good", "warn": "warning", "fail": "error", "unknown": "warning", "skip": "faint"}
 
@@ -39,7 +39,7 @@ def doctor(ctx: click.Context, offline: bool, strict: bool, output: Output) -> i
     timeout of a few seconds. The exit status is 1 if a check is FAIL, otherwise 4 if one is
     UNKNOWN.
     """
-    from stockman.app.doctor.examination import diagnose
+    from stockman.app.doctor import diagnose
 
     screen = current_screen()
     report = diagnose(options.directory(ctx), offline=offline, listen=_progress(screen))

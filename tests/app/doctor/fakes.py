@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any, TypeVar
 
-from stockman.app.doctor.check import Check, CheckInput, CheckResult, Question
+from stockman.assessment.doctor.check import Check, CheckInput, CheckResult, Question
 from stockman.config.load import load
 from stockman.ports.environment import (
     Certificate,

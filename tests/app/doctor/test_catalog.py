@@ -4,8 +4,8 @@ import re
 
 import pytest
 
-from stockman.app.doctor.check import Check, CheckResult, CheckStatus, Question
-from stockman.app.doctor.examination import CHECKS
+from stockman.app.doctor import CHECKS
+from stockman.assessment.doctor.check import Check, CheckResult, CheckStatus, Question
 from tests.app.doctor.fakes import FakeMachine, FakeRepo, scene
 
 

@@ -4,8 +4,8 @@ import asyncio
 
 import pytest
 
-from stockman.app.doctor.check import CheckResult, CheckStatus
-from stockman.app.doctor.clock import offset, servers
+from stockman.assessment.doctor.check import CheckResult, CheckStatus
+from stockman.assessment.doctor.clock import offset, servers
 from tests.app.doctor.fakes import CLUSTER, FakeNetwork, scene, told
 
 TWO = CLUSTER.replace("[127.66.0.3]", "[127.66.0.3, 127.66.0.33]")

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stockman.app.doctor.check import CheckStatus
-from stockman.app.doctor.machine import files, in_git, valid
+from stockman.assessment.doctor.check import CheckStatus
+from stockman.assessment.doctor.machine import files, in_git, valid
 from stockman.model.problem import Problem, Severity
 from stockman.ports.environment import FileStatus, GitFileState, WorkTree
 from tests.app.doctor.fakes import OPEN, FakeMachine, FakeRepo, found, scene

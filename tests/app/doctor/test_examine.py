@@ -7,8 +7,7 @@ from pathlib import Path
 import pytest
 
 from stockman.adapters.network import SocketNetwork
-from stockman.app.doctor.check import Check, CheckInput, CheckResult, CheckStatus, Question, ok
-from stockman.app.doctor.examination import (
+from stockman.app.doctor import (
     CHECKS,
     TIMEOUT,
     build_check_input,
@@ -16,6 +15,14 @@ from stockman.app.doctor.examination import (
     report_offline,
     run_local_checks,
     run_network_checks,
+)
+from stockman.assessment.doctor.check import (
+    Check,
+    CheckInput,
+    CheckResult,
+    CheckStatus,
+    Question,
+    ok,
 )
 from stockman.model.errors import NotFound
 from stockman.ports.environment import Network

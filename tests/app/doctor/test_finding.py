@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.app.doctor.check import (
+from stockman.assessment.doctor.check import (
     CheckResult,
     CheckStatus,
     DoctorReport,

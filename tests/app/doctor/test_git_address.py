@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.app.doctor.servers import GitAddress, git_address
+from stockman.assessment.doctor.servers import GitAddress, git_address
 from tests.app.doctor.fakes import PLANTED
 
 

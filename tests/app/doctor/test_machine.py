@@ -4,8 +4,8 @@ from datetime import UTC, datetime
 
 import pytest
 
-from stockman.app.doctor.check import CheckStatus
-from stockman.app.doctor.machine import date, disk, encoding, python
+from stockman.assessment.doctor.check import CheckStatus
+from stockman.assessment.doctor.machine import date, disk, encoding, python
 from stockman.ports.environment import DirectorySpace
 from tests.app.doctor.fakes import FakeClock, FakeMachine, found, scene
 

@@ -2,8 +2,8 @@
 
 import asyncio
 
-from stockman.app.doctor.check import CheckStatus
-from stockman.app.doctor.reach import host_names, lookups
+from stockman.assessment.doctor.check import CheckStatus
+from stockman.assessment.doctor.reach import host_names, lookups
 from tests.app.doctor.fakes import CLUSTER, FakeMachine, FakeNetwork, found, scene, told
 
 

@@ -10,8 +10,13 @@ import pytest
 from stockman.adapters.proxmox.credentials import ApiToken
 from stockman.adapters.proxmox.endpoint import Endpoints
 from stockman.adapters.proxmox.transport import HttpProxmox
-from stockman.app.doctor.check import CheckResult, CheckStatus, ConfiguredToken, ProxmoxAccess
-from stockman.app.doctor.examination import CHECKS
+from stockman.app.doctor import CHECKS
+from stockman.assessment.doctor.check import (
+    CheckResult,
+    CheckStatus,
+    ConfiguredToken,
+    ProxmoxAccess,
+)
 from stockman.config.load import load
 from stockman.config.resolve import resolve
 from stockman.model.secret import Secret

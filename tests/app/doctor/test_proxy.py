@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.app.doctor.servers import proxy_variable
+from stockman.assessment.doctor.servers import proxy_variable
 from tests.app.doctor.fakes import FakeMachine
 
 

@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from stockman.app.doctor.check import CheckResult, CheckStatus
-from stockman.app.doctor.examination import CHECKS
+from stockman.app.doctor import CHECKS
+from stockman.assessment.doctor.check import CheckResult, CheckStatus
 from stockman.ports.environment import Certificate, ServerAddress, Trust
 from tests.app.doctor.fakes import (
     CLASSIC,

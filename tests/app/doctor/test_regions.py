@@ -4,8 +4,8 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.doctor.check import ProxmoxAccess
-from stockman.app.doctor.examination import build_check_input, has_token, regions
+from stockman.app.doctor import build_check_input, has_token, regions
+from stockman.assessment.doctor.check import ProxmoxAccess
 from stockman.config.load import load
 from stockman.config.resolve import resolve
 from stockman.model.errors import Refused

@@ -2,8 +2,8 @@
 
 import pytest
 
-from stockman.app.doctor.check import CheckStatus
-from stockman.app.doctor.machine import branch, program, remote, work_tree
+from stockman.assessment.doctor.check import CheckStatus
+from stockman.assessment.doctor.machine import branch, program, remote, work_tree
 from stockman.ports.environment import Remote, WorkTree
 from tests.app.doctor.fakes import CLUSTER, ORIGIN, PLANTED, FakeRepo, found, scene
 

@@ -2,9 +2,9 @@
 
 import pytest
 
-from stockman.app.doctor.check import CheckStatus
-from stockman.app.doctor.secrets import SECRET_FILES, files, variables
 from stockman.app.workspace.secret_names import missing_lines
+from stockman.assessment.doctor.check import CheckStatus
+from stockman.assessment.doctor.secrets import SECRET_FILES, files, variables
 from stockman.ports.environment import FileStatus, GitFileState, WorkTree
 from tests.app.doctor.fakes import (
     CLASSIC,

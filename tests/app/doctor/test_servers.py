@@ -1,6 +1,6 @@
 """Which servers the configuration names."""
 
-from stockman.app.doctor.servers import name_servers, servers, time_servers
+from stockman.assessment.doctor.servers import name_servers, servers, time_servers
 from stockman.ports.environment import Remote, ServerAddress
 from tests.app.doctor.fakes import CLUSTER, NODES, PLANTED, scene
 

@@ -8,12 +8,12 @@ from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from stockman.app.doctor.servers import git_address
 from stockman.app.rendering.render import ReadOnlyTree
 from stockman.app.runs.connections import open_clients
 from stockman.app.runs.history import open_run_store
 from stockman.app.runs.plans import Planner, PlanOptions
 from stockman.app.runs.workspace import RunWorkspace
+from stockman.assessment.doctor.servers import git_address
 from stockman.engine.etcd_records import EtcdRecords
 from stockman.engine.lifecycle import RunHome
 from stockman.model.errors import StockmanError

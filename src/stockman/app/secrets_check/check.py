@@ -10,7 +10,6 @@ from pathlib import Path
 
 from stockman.adapters import files
 from stockman.adapters.files import make_private
-from stockman.app.doctor.secrets import SECRET_FILES
 from stockman.app.secrets.keyring import Keyring
 from stockman.app.secrets.store import Rules, find_rules
 from stockman.app.secrets_check.encrypted_files import EncryptedFileCheck
@@ -38,6 +37,7 @@ from stockman.app.workspace.secret_names import (
     missing_lines,
     secret_names,
 )
+from stockman.assessment.doctor.secrets import SECRET_FILES
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.origin import Position
 from stockman.model.problem import Problem

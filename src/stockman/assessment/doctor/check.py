@@ -8,7 +8,7 @@ from enum import Enum
 from functools import cached_property
 from pathlib import Path
 
-from stockman.app.doctor.servers import Endpoint, servers
+from stockman.assessment.doctor.servers import Endpoint, servers
 from stockman.config.language import Configuration
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, CONFIG_FILES, NODES_YAML
 from stockman.model.desired import Desired

@@ -7,7 +7,7 @@ from collections.abc import Coroutine, Iterator
 from functools import partial
 from typing import Any
 
-from stockman.app.doctor.check import (
+from stockman.assessment.doctor.check import (
     CheckInput,
     CheckResult,
     Question,
@@ -17,7 +17,7 @@ from stockman.app.doctor.check import (
     unknown,
     warn,
 )
-from stockman.app.doctor.servers import Endpoint, origin_of_key, time_servers
+from stockman.assessment.doctor.servers import Endpoint, origin_of_key, time_servers
 from stockman.ports.environment import Network, NoAnswer
 
 _NOTICEABLE = 2.0

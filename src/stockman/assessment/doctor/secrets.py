@@ -6,7 +6,16 @@ import shlex
 from collections.abc import Iterator
 from pathlib import Path
 
-from stockman.app.doctor.check import CheckInput, CheckResult, check, fail, ok, skip, unknown, warn
+from stockman.assessment.doctor.check import (
+    CheckInput,
+    CheckResult,
+    check,
+    fail,
+    ok,
+    skip,
+    unknown,
+    warn,
+)
 from stockman.model.secret import SecretForm
 from stockman.ports.environment import NoAnswer
 

@@ -9,7 +9,7 @@ from collections.abc import Awaitable, Callable, Iterable, Iterator, Sequence
 from functools import partial
 from typing import TypeVar
 
-from stockman.app.doctor.check import (
+from stockman.assessment.doctor.check import (
     Check,
     CheckInput,
     CheckResult,
@@ -23,7 +23,7 @@ from stockman.app.doctor.check import (
     unknown,
     warn,
 )
-from stockman.app.doctor.clock import length
+from stockman.assessment.doctor.clock import length
 from stockman.model.compatibility import Verdict, proxmox_compatibility
 from stockman.model.errors import Denied, Refused, StockmanError, Unreachable
 from stockman.model.names import HostName

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterator, Sequence
 from datetime import timedelta
 from functools import partial
 
-from stockman.app.doctor.check import (
+from stockman.assessment.doctor.check import (
     Check,
     CheckInput,
     CheckResult,
@@ -20,7 +20,7 @@ from stockman.app.doctor.check import (
     unknown,
     warn,
 )
-from stockman.app.doctor.servers import (
+from stockman.assessment.doctor.servers import (
     Endpoint,
     ServerKind,
     name_servers,

@@ -6,8 +6,17 @@ import re
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
 
-from stockman.app.doctor.check import CheckInput, CheckResult, check, fail, ok, skip, unknown, warn
-from stockman.app.doctor.servers import git_address, origin_of_key
+from stockman.assessment.doctor.check import (
+    CheckInput,
+    CheckResult,
+    check,
+    fail,
+    ok,
+    skip,
+    unknown,
+    warn,
+)
+from stockman.assessment.doctor.servers import git_address, origin_of_key
 from stockman.config.language import RepositorySection
 from stockman.model.tables import TABLE_NAMES, table_info
 from stockman.ports.environment import NoAnswer, Remote

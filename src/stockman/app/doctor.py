@@ -13,8 +13,10 @@ from itertools import groupby
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from stockman.app.doctor import clock, machine, proxmox, reach, secrets
-from stockman.app.doctor.check import (
+from stockman.app.secrets.proxmox_tokens import FILE as KEPT
+from stockman.app.secrets.proxmox_tokens import with_stored_token
+from stockman.assessment.doctor import clock, machine, proxmox, reach, secrets
+from stockman.assessment.doctor.check import (
     Check,
     CheckInput,
     CheckResult,
@@ -25,8 +27,6 @@ from stockman.app.doctor.check import (
     skip,
     unknown,
 )
-from stockman.app.secrets.proxmox_tokens import FILE as KEPT
-from stockman.app.secrets.proxmox_tokens import with_stored_token
 from stockman.config.language import Configuration
 from stockman.model.component import Component
 from stockman.model.desired import Desired
