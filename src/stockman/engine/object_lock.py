@@ -158,9 +158,12 @@ class ObjectLock:
 
     async def delete_old_records(self, numbers: Sequence[int]) -> None:
         """Delete all records except the last few."""
-        for old in numbers:
-            if old <= numbers[-1] - _KEPT:
-                await self._objects.delete(_key(old))
+        for old in self.replaced_records(numbers):
+            await self._objects.delete(_key(old))
+
+    def replaced_records(self, numbers: Sequence[int]) -> tuple[int, ...]:
+        """Return the records that are older than the last few."""
+        return tuple(old for old in numbers if old <= numbers[-1] - _KEPT)
 
     def lost_error(self, why: str) -> Refused:
         return Refused(problems.lock_lost(self._location, why))

@@ -202,6 +202,7 @@ class RestartReaders(TokenLocation, Action):
             await ports.clock.sleep(_PAUSE)
 
     async def _find_readers(self, ports: Ports) -> SecretReaders:
+        """Return the pods that read the Secret, and those that started before it was written."""
         return await find_secret_readers(ports, self.namespace, self.secret)
 
 

@@ -138,6 +138,7 @@ class DeleteUser(RetryingAction):
         return f"user {self.user} with its tokens: whoever still uses them is turned away"
 
     async def done(self, ports: Ports) -> bool:
+        """Return whether the user does not exist."""
         return all(user.id != self.user for user in await admin_client(ports, self.cluster).users())
 
     async def attempt(self, ports: Ports) -> None:
@@ -166,6 +167,7 @@ class DeleteRole(RetryingAction):
         return (f"role/{self.cluster}/{self.role}",)
 
     async def done(self, ports: Ports) -> bool:
+        """Return whether the role does not exist, or somebody has it."""
         pve = admin_client(ports, self.cluster)
         if all(role.name != self.role for role in await pve.roles()):
             return True
@@ -209,6 +211,7 @@ class RevokeRole(RetryingAction):
             await admin_client(ports, self.cluster).revoke(rule)
 
     async def _find_rule(self, ports: Ports) -> AccessRule | None:
+        """Return the rule with this path, role and holder. None: there is none."""
         identity = (self.path, self.role, self.holder_kind, self.holder)
         for rule in await admin_client(ports, self.cluster).access_rules():
             if (rule.path, rule.role, rule.kind, rule.holder) == identity:

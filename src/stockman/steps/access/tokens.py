@@ -62,6 +62,7 @@ class CreateToken(RetryingAction):
         await ports.to_secrets().write(self.secret, kept)
 
     async def _is_kept(self, ports: Ports) -> bool:
+        """Return whether the secret of the token is stored."""
         try:
             return bool((await ports.to_secrets().read(self.secret)).reveal())
         except NotFound:

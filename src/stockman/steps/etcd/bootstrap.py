@@ -74,6 +74,7 @@ class BootstrapEtcd(Action):
         return view
 
     def _refuse_unknown(self, view: ObservedEtcd) -> None:
+        """Raise `Unreachable` unless every controller shows that its data directory is empty."""
         for report in view.unknown:
             known = {machine.node: machine for machine in self.controllers}
             address = known[report.node].address

@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from contextlib import suppress
 from typing import ClassVar
 
 from stockman.model.errors import NotFound, Refused, Uncertain, Unreachable
 from stockman.model.record import record
 from stockman.steps.base import Action, Gate, GateAnswer, Verdict
-from stockman.steps.etcd.view import ObservedEtcd, observe_etcd, read_etcd_report
+from stockman.steps.etcd.view import EtcdReport, ObservedEtcd, observe_etcd, read_etcd_report
 from stockman.steps.ports import Ports
 from stockman.steps.talos import problems
-from stockman.steps.talos.machine import TalosMachine, is_same_boot
+from stockman.steps.talos.machine import TalosMachine, is_same_boot, refuse_other_machine
 from stockman.steps.talos.wait import MachineWait
+from stockman.talos.api.client import TalosClient
 from stockman.talos.records.operations import ResetRequest, WipeMode
 
 
@@ -46,13 +48,25 @@ class LeaveEtcd(Action):
         talos, machine = ports.to_talos(), self.machine
         if await self.done(ports):
             return
-        status = await talos.etcd_status(machine.address)
-        if f"{status.member:016x}" != self.member:
-            why = f"its member is {status.member:016x}, and was {self.member}"
-            raise Refused(problems.config_changed_meanwhile(machine.node, machine.address, why))
+        await refuse_other_member(talos, machine, self.member)
         # The others know whether it left.
         with suppress(Uncertain):
             await talos.leave_etcd(machine.address)
+
+
+async def refuse_other_member(talos: TalosClient, machine: TalosMachine, member: str) -> None:
+    """Raise `Refused` if a machine has another etcd member than the plan says."""
+    status = await talos.etcd_status(machine.address)
+    if f"{status.member:016x}" != member:
+        why = f"its member is {status.member:016x}, and was {member}"
+        raise Refused(problems.config_changed_meanwhile(machine.node, machine.address, why))
+
+
+def refuse_running_member(reports: Iterable[EtcdReport], member: str, hostname: str) -> None:
+    """Raise `Refused` if a member that should be dead answers."""
+    for report in reports:
+        if report.status is not None and f"{report.status.member:016x}" == member:
+            raise Refused(problems.member_still_running(member, hostname))
 
 
 async def read_members(ports: Ports, controllers: tuple[TalosMachine, ...]) -> ObservedEtcd:
@@ -109,9 +123,7 @@ class RemoveEtcdMember(Action):
         reports = list(view.answers)
         if self.machine is not None:
             reports.append(await read_etcd_report(talos, self.machine))
-        for report in reports:
-            if report.status is not None and f"{report.status.member:016x}" == self.member:
-                raise Refused(problems.member_still_running(self.member, self.hostname))
+        refuse_running_member(reports, self.member, self.hostname)
         node = next(report.node for report in view.answers if report.members)
         address = next(machine.address for machine in self.others if machine.node == node)
         # Gone by somebody else, or seen by the next look.
@@ -158,7 +170,7 @@ class RejoinEtcd(Action):
     async def run(self, ports: Ports) -> None:
         talos, machine = ports.to_talos(), self.machine
         if await is_same_boot(talos, machine, self.boot_id):
-            await self._refuse_others(ports)
+            await refuse_other_machine(talos, machine)
             reset = ResetRequest(
                 graceful=False,
                 reboot=True,
@@ -171,15 +183,6 @@ class RejoinEtcd(Action):
         waiting = MachineWait(ports.clock, machine, self.patience, self.every)
         while not await self.done(ports):
             await waiting.longer("the other members of etcd do not have it yet")
-
-    async def _refuse_others(self, ports: Ports) -> None:
-        machine = self.machine
-        if machine.uuid is None:
-            return
-        uuid = await ports.to_talos().system_uuid(machine.address)
-        if uuid != machine.uuid:
-            why = f"its UUID is {uuid}, and that of {machine.node} is {machine.uuid}"
-            raise Refused(problems.machine_identity_mismatch(machine.node, machine.address, why))
 
 
 @record

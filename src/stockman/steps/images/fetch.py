@@ -181,6 +181,7 @@ class DeleteImage(RetryingAction):
         return f"the image {self.volume}, which can be fetched again"
 
     async def done(self, ports: Ports) -> bool:
+        """Return whether the storage does not have the image."""
         storage = Datastore(self.volume.partition(":")[0])
         volumes = await ports.on(self.cluster).volumes(self.host, storage, content="import")
         return all(volume.id != self.volume for volume in volumes)
@@ -207,6 +208,8 @@ async def _can_download(pve: ProxmoxClient, host: HostName, url: str) -> bool:
 
 
 def _has_size(volume: Volume, remote: RemoteFile) -> bool:
+    """Return whether an image has the size of the file that was to be downloaded, if both are
+    known."""
     return None in (volume.size, remote.size) or volume.size == remote.size
 
 

@@ -142,7 +142,7 @@ class DrainNode(Action):
         return tuple(pod for pod in pods if must_leave_node(pod))
 
     async def _node(self, ports: Ports) -> Node | None:
-        """None: it was deleted or replaced."""
+        """Return the node with the planned UID. None: it was deleted or replaced."""
         try:
             node = await ports.to_kubernetes().node(self.node)
         except NotFound:
@@ -196,6 +196,7 @@ class DeleteNode(Action):
         return (f"object/Node/{self.node}",)
 
     async def done(self, ports: Ports) -> bool:
+        """Return whether the Node does not exist, or is another one with the same name."""
         try:
             node = await ports.to_kubernetes().node(self.node)
         except NotFound:

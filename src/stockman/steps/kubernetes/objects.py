@@ -133,6 +133,7 @@ def object_name(content: Object) -> str:
 
 
 def object_uid(content: Object) -> str:
+    """Return the UID of an object; a deletion with it affects no other object of that name."""
     return text_at(content, "metadata", "uid")
 
 

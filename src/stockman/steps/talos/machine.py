@@ -18,6 +18,7 @@ from stockman.model.errors import (
 from stockman.model.names import Mac, MachineAddress
 from stockman.model.record import record
 from stockman.ports.system import Timekeeper
+from stockman.steps.talos import problems
 from stockman.talos.api.client import TalosClient
 from stockman.talos.records.machines import Link, TalosVersion, network_cards
 from stockman.talos.records.operations import MaintenanceMachine
@@ -122,6 +123,16 @@ async def is_same_boot(talos: TalosClient, machine: TalosMachine, boot_id: str) 
         return await talos.boot_id(machine.address) == boot_id
     except READ_ERRORS:
         return False
+
+
+async def refuse_other_machine(talos: TalosClient, machine: TalosMachine) -> None:
+    """Raise `Refused` if the UUID of a machine is not the planned one."""
+    if machine.uuid is None:
+        return
+    uuid = await talos.system_uuid(machine.address)
+    if uuid != machine.uuid:
+        why = f"its UUID is {uuid}, and that of {machine.node} is {machine.uuid}"
+        raise Refused(problems.machine_identity_mismatch(machine.node, machine.address, why))
 
 
 async def identity_difference(talos: TalosClient, machine: TalosMachine) -> str:

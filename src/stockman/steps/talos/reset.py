@@ -10,7 +10,12 @@ from stockman.model.record import record
 from stockman.steps.base import Action
 from stockman.steps.ports import Ports
 from stockman.steps.talos import problems
-from stockman.steps.talos.machine import MachineState, TalosMachine, probe_machine
+from stockman.steps.talos.machine import (
+    MachineState,
+    TalosMachine,
+    probe_machine,
+    refuse_other_machine,
+)
 from stockman.steps.talos.wait import MachineWait
 from stockman.talos.records.operations import ResetRequest, WipeMode
 
@@ -52,7 +57,7 @@ class ResetMachine(Action):
             return
         if look.standing is MachineState.FOREIGN:
             raise Refused(problems.foreign_machine(machine.node, machine.address, look.why))
-        await self._refuse_others(ports)
+        await refuse_other_machine(talos, machine)
         reset = ResetRequest(
             graceful=False,
             reboot=False,
@@ -65,12 +70,3 @@ class ResetMachine(Action):
         waiting = MachineWait(ports.clock, machine, self.patience, self.every)
         while not await self.done(ports):
             await waiting.longer("it still answers")
-
-    async def _refuse_others(self, ports: Ports) -> None:
-        machine = self.machine
-        if machine.uuid is None:
-            return
-        uuid = await ports.to_talos().system_uuid(machine.address)
-        if uuid != machine.uuid:
-            why = f"its UUID is {uuid}, and that of {machine.node} is {machine.uuid}"
-            raise Refused(problems.machine_identity_mismatch(machine.node, machine.address, why))

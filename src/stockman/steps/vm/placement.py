@@ -216,6 +216,7 @@ class AddToHaRule(RetryingAction):
 
 
 async def _find_rule(pve: ProxmoxClient, name: str) -> HaRule | None:
+    """Return the rule with this name, and the guests in it. None: it does not exist."""
     return next((rule for rule in await pve.ha_rules() if rule.name == name), None)
 
 
@@ -278,6 +279,7 @@ class DeleteHaGroup(RetryingAction):
         return (f"ha-group/{self.cluster}/{self.group}",)
 
     async def done(self, ports: Ports) -> bool:
+        """Return whether the group does not exist, is not of stockman, or has guests."""
         pve = ports.on(self.cluster)
         try:
             groups = await pve.ha_groups()
@@ -314,6 +316,7 @@ class DeletePool(RetryingAction):
         return (f"pool/{self.cluster}/{self.pool}",)
 
     async def done(self, ports: Ports) -> bool:
+        """Return whether the pool does not exist, is not of stockman, or has members."""
         try:
             pool = await ports.on(self.cluster).pool(self.pool)
         except NotFound:

@@ -123,6 +123,7 @@ class RemoveSeed(RetryingAction):
         return next(slots, None)
 
     async def _is_there(self, ports: Ports) -> bool:
+        """Return whether the storage has the image with this name."""
         storage = Datastore(self.volume.partition(":")[0])
         volumes = await ports.on(self.vm.cluster).volumes(self.host, storage, content="iso")
         return any(volume.id == self.volume for volume in volumes)
