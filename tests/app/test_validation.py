@@ -154,12 +154,13 @@ def test_problems_of_components_are_reported_beside_patches(tmp_path: Path) -> N
     assert [error.code for error in validation.problems.errors] == ["csi.storage"]
 
 
-def test_what_components_take_from_files_beside_is_left_to_rendering(tmp_path: Path) -> None:
+def test_a_certificate_that_components_trust_must_exist(tmp_path: Path) -> None:
     more = "components: {proxmox-ccm: {enabled: true}}\nproxmox: {tls: {ca_file: pve.pem}}\n"
     directory = directory_with(tmp_path, f"{CLUSTER}{more}")
 
-    assert [error.code for error in validate(directory).problems.errors] == []
-    assert not (directory / "pve.pem").exists()
+    assert [error.code for error in validate(directory).problems.errors] == ["component.authority"]
+    (directory / "pve.pem").write_text("a certificate")
+    assert not validate(directory).problems.errors
 
 
 def test_without_patches_nothing_of_talos_is_imported(tmp_path: Path) -> None:

@@ -109,6 +109,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "cilium.gateway": lambda: told("cilium.gateway"),
     "component.authority": lambda: told("component.authority"),
     "component.insecure": lambda: told("component.insecure"),
+    "component.no-token": lambda: told("component.no-token"),
     "component.no-endpoint": lambda: told("component.no-endpoint", change=without_endpoint),
     "component.no-proxmox": lambda: told("component.no-proxmox", change=without_proxmox),
     "component.secret": lacking_a_secret,

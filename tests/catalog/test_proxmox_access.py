@@ -102,10 +102,11 @@ def test_a_component_waits_until_every_cluster_has_its_token() -> None:
 def test_a_secret_that_nobody_reads_is_an_error_with_the_name_meant() -> None:
     estate = two_regions(wanted({"components": CCM}), {"token-secnd": Secret("another")})
 
-    (problem,) = told(estate, authorities={})
+    (problem, without_token) = told(estate, authorities={})
 
     assert problem.code == "component.unknown-secret"
     assert problem.fix == "use token-second"
+    assert without_token.code == "component.no-token"
 
 
 def test_volumes_need_no_rights_on_hosts_or_on_the_whole_tree() -> None:

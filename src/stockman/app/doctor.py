@@ -76,6 +76,8 @@ def diagnose(
 
 def build_check_input(directory: Path) -> CheckInput:
     """Build the input of the checks, with the real machine."""
+    import os
+
     from stockman.adapters.git.probe import LocalGitProbe
     from stockman.adapters.system import LocalMachine, SystemClock
     from stockman.app.workspace.validation import validate
@@ -83,7 +85,7 @@ def build_check_input(directory: Path) -> CheckInput:
     from stockman.model.errors import NotFound, StockmanError
 
     try:
-        validation = validate(directory)
+        validation = validate(directory, os.environ)
         loaded, trouble = validation.loaded, tuple(validation.problems)
     except NotFound:
         raise

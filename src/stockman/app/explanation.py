@@ -10,6 +10,7 @@ from stockman.app.workspace.validation import load_desired
 from stockman.catalog.component import Component, InputFiles, Tunnel
 from stockman.catalog.registry import component, names
 from stockman.catalog.selection import select_components
+from stockman.config.former_keys import advise_on_key
 from stockman.config.language import Dialect
 from stockman.config.load import CLUSTER_YAML, NODES_YAML
 from stockman.config.nearest import nearest_name
@@ -159,7 +160,15 @@ def problem_codes() -> tuple[str, ...]:
 
 
 def _unknown(name: str) -> Problem:
-    meant = nearest_name(name, (*keys_by_path(), *problem_codes()))
+    advice = advise_on_key(name, keys_by_path())
+    if advice.fix and advice.nearest is None:
+        return Problem(
+            code="explain.unknown",
+            what=f"there is no key {name!r}",
+            why=advice.reason,
+            fix=advice.fix,
+        )
+    meant = advice.nearest or nearest_name(name, problem_codes())
     parent = _known_part(name)
     inside = f"; {parent} is the last part that is known" if parent else ""
     return Problem(

@@ -41,7 +41,7 @@ def missing_requirements(context: ComponentContext) -> str:
     if not without:
         return ""
     where = f" ({', '.join(without)})" if len(clusters) > 1 else ""
-    return f"its token in Proxmox VE{where}, which is created for {context.facts.name} later"
+    return f"its token in Proxmox VE{where}, which `apply` creates"
 
 
 def config_secret(
@@ -124,6 +124,16 @@ def check_proxmox(context: ComponentContext, problems: Problems) -> None:
             f"{name} is enabled, but there is no Proxmox VE",
             why=f"{name} uses the API of Proxmox VE",
             fix="add the section proxmox, or disable the component",
+            at=context.options.where("enabled"),
+        )
+    missing = missing_requirements(context)
+    if context.desired.proxmox and missing:
+        problems.warn(
+            "component.no-token",
+            f"{name} stays suspended until it has a token",
+            why=f"it needs {missing}; the token of stockman has other privileges",
+            fix="let `stockman apply --only access` create it, and render again; or set"
+            f" components.{name}.token_id and token_secret",
             at=context.options.where("enabled"),
         )
     for cluster in context.desired.proxmox:

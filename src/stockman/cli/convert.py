@@ -203,7 +203,8 @@ def convert(
     SOURCE is a directory with cluster.yaml and nodes.yaml (classic) or cluster.toml (toml), or a
     file of another tool: vm.yml, a mapping of VMs, or variables.tf, whose default values are read.
     Your text and comments are kept. Keys that cannot be converted and values you have to add are
-    listed. No values are guessed, and nothing is written without --out.
+    listed. No values are guessed, and nothing is written without --out. The exit status is 4 if a
+    value does not fit its new key and was left out.
 
     With TOOL, talhelper or topf, SOURCE is the directory with talconfig.yaml or topf.yaml. The
     report lists the result for each key and differences between the machines.
@@ -219,6 +220,7 @@ def convert(
     screen = current_screen()
     if conversion.result.problems.errors:
         return _refuse(conversion, output)
+    done = Exit.PARTLY if conversion.result.is_lossy else Exit.DONE
     if out is None or dry_run:
         out = None
         files = convert.unwritten_files(conversion)
@@ -233,7 +235,7 @@ def convert(
         screen.data(text)
         for line in report_lines(conversion, (), screen.notes_width):
             screen.note(line)
-        return Exit.DONE
+        return done
     show(
         report_data(conversion, files, out),
         kind="Conversion",
@@ -243,7 +245,7 @@ def convert(
     )
     _warn(conversion, output, screen)
     _report_files(conversion, out, screen)
-    return Exit.DONE
+    return done
 
 
 def _convert_source(arguments: tuple[str, ...], values: dict[str, Any]) -> Conversion:

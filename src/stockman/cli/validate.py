@@ -39,9 +39,11 @@ def validate(ctx: click.Context, strict: bool, secrets: bool, output: Output) ->
     files and encrypted values that the configuration refers to are read; their values are never
     shown. The exit status is 0 if there are no errors, 1 otherwise.
     """
+    import os
+
     from stockman.app.workspace.validation import validate as validated
 
-    validation = validated(options.directory(ctx))
+    validation = validated(options.directory(ctx), os.environ)
     if secrets and not validation.problems.errors:
         _follow(options.directory(ctx), validation)
     problems = list(validation.problems)

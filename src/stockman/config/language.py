@@ -35,6 +35,7 @@ from stockman.model.formats import (
     Name,
     NodeNameText,
     SchematicText,
+    Text,
     Vlan,
     VmidNumber,
 )
@@ -190,7 +191,7 @@ class VmSection(Hardware):
 class NodeKeys(Traced):
     """Keys that nodes and classes have in common."""
 
-    disk: Annotated[str, Example("/dev/sda")] | None = None
+    disk: Annotated[Text, Example("/dev/sda")] | None = None
     """Install disk, by path or serial number."""
     disk_selector: DiskSelector | None = None
     """Install disk, by its properties. None: given in `disk`."""
@@ -202,7 +203,7 @@ class NodeKeys(Traced):
     """Whether the node boots SecureBoot images. It requires `bios: ovmf`."""
     encrypt_disk: bool = False
     """Whether STATE and EPHEMERAL are encrypted with a key in the TPM."""
-    kernel_modules: tuple[Annotated[str, Example("nbd")], ...] = ()
+    kernel_modules: tuple[Annotated[Text, Example("nbd")], ...] = ()
     """Kernel modules to load."""
     vm: VmSection | None = None
     """The VM of the node. None: stockman does not create the machine."""
@@ -343,7 +344,7 @@ class RepositorySection(Traced):
 
     url: Annotated[str, GIT_URL] | None = None
     """URL of the repository."""
-    branch: str = "main"
+    branch: Annotated[Text, Example("main")] = "main"
     """Branch that Flux follows."""
     webhook_provider: Literal["github", "gitlab", "generic-hmac", "none"] = "github"
     """Provider of webhooks for new commits. none: Flux only polls."""

@@ -6,9 +6,9 @@ from collections.abc import Mapping as Texts
 from dataclasses import field
 
 from stockman.config.classic import CLASSIC_KEYS, select_sections, unflatten
+from stockman.config.former_keys import advise_on_key
 from stockman.config.gc_pause import pause_gc
 from stockman.config.language import CLUSTER_SECTIONS, MACHINE_SECTIONS, Configuration
-from stockman.config.nearest import nearest_name
 from stockman.config.node_classes import apply_classes
 from stockman.config.record_reader import ReadContext, read_record
 from stockman.config.source.tree import MappingNode, TreeNode, Unreadable, decode_text
@@ -109,12 +109,12 @@ def _merge_files(trees: dict[str, MappingNode], problems: Problems) -> MappingNo
             if key in CLUSTER_SECTIONS or key in MACHINE_SECTIONS:
                 merged.entries[key] = entry
                 continue
-            near = nearest_name(key, known)
+            advice = advise_on_key(key, known)
             problems.error(
                 "config.unknown-key",
                 f"{key} is not a key of {name}",
-                why=f"{name} knows no {key!r}" + (f"; {near} is the nearest" if near else ""),
-                fix=f"write {near}" if near else "remove it, or see `stockman explain`",
+                why=f"{name} knows no {key!r}" + (f"; {advice.reason}" if advice.reason else ""),
+                fix=advice.fix or "remove it, or see `stockman explain`",
                 at=entry.key.at,
             )
     return merged

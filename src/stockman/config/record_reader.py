@@ -28,6 +28,7 @@ from typing import (
 from uuid import UUID
 
 from stockman.config.hints import type_hints
+from stockman.config.former_keys import advise_on_key
 from stockman.config.nearest import nearest_name
 from stockman.config.source.tree import (
     MappingEntry,
@@ -37,7 +38,7 @@ from stockman.config.source.tree import (
     TreeNode,
     to_plain_data,
 )
-from stockman.model.formats import Between, KeepPositions, NonEmpty, Required, TextFormat
+from stockman.model.formats import Between, Example, KeepPositions, NonEmpty, Required, TextFormat
 from stockman.model.origin import Origin, Position, Traced
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
@@ -130,15 +131,13 @@ def _report_unknown_key(
     reading: ReadContext,
 ) -> None:
     """Report an unknown key, and suggest the nearest one."""
-    near = nearest_name(name, known)
+    advice = advise_on_key(name, known)
     parent = location.path or "the file"
     reading.problems.error(
         "config.unknown-key",
         f"{entry.name or name} is not a key of {parent}",
-        why=f"{parent} knows no {name!r}" + (f"; {near} is the nearest" if near else ""),
-        fix=f"write {near}"
-        if near
-        else f"remove it, or see `stockman explain {_strip_indexes(location.path)}`",
+        why=f"{parent} knows no {name!r}" + (f"; {advice.reason}" if advice.reason else ""),
+        fix=advice.fix or f"remove it, or see `stockman explain {_strip_indexes(location.path)}`",
         at=entry.key.at,
     )
 
@@ -406,9 +405,11 @@ def _markers(hint: object) -> tuple[Any, ...]:
 def _build_annotated_reader(hint: object) -> NodeReader:
     base, *markers = get_args(hint)
     reader = _build_reader(base)
+    examples = [marker.value for marker in markers if isinstance(marker, Example)]
     for marker in markers:
         if isinstance(marker, TextFormat):
-            reader = _format_reader(reader, marker)
+            shape = marker._replace(example=examples[0]) if examples else marker
+            reader = _format_reader(reader, shape)
         elif isinstance(marker, Between):
             reader = _range_reader(reader, marker)
         elif isinstance(marker, NonEmpty):

@@ -66,6 +66,9 @@ _FQDN = rf"({_LABEL}\.)+[a-z]([a-z0-9-]{{0,61}}[a-z0-9])?"
 _PVE_ID = r"[A-Za-z][A-Za-z0-9_.-]*[A-Za-z0-9]"
 _DURATION = r"(?:\d+h)?(?:\d+m)?(?:\d+s)?"
 
+NOT_EMPTY = TextFormat(
+    "a text of at least one character", r"[\s\S]*\S[\s\S]*", "text", max_length=65_536
+)
 DNS_LABEL = TextFormat("a DNS label (a-z, 0-9, hyphen, at most 63 characters)", _LABEL, "worker-1")
 FQDN = TextFormat(
     "a host name with a domain", _FQDN, "example.com", lower_case=True, max_length=253
@@ -195,6 +198,7 @@ ADDRESS_POOL = TextFormat(
     "127.66.0.19",
 )
 
+Text = Annotated[str, NOT_EMPTY]
 Name = Annotated[str, DNS_LABEL]
 NodeNameText = Annotated[NodeName, DNS_LABEL]
 HostNameText = Annotated[HostName, PVE_NODE]

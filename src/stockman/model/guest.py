@@ -15,6 +15,7 @@ from stockman.model.formats import (
     Example,
     GuestNameText,
     HostNameText,
+    Text,
     VmidNumber,
 )
 from stockman.model.hardware import DataDisk, Hardware, Nic
@@ -27,7 +28,7 @@ from stockman.model.secret import Secret
 class CloudInit(Traced):
     """Data that cloud-init passes to a VM at its first boot."""
 
-    user: Annotated[str, Example("ubuntu")] | None = None
+    user: Annotated[Text, Example("ubuntu")] | None = None
     """Login name. None: the default user of the image."""
     password: Secret | None = None
     """Login password. None: no password login."""
@@ -49,9 +50,9 @@ class Image(Traced):
 
     url: Annotated[str, HTTP_URL] | None = None
     """URL to download the image from. None: given as `volume`."""
-    volume: Annotated[str, Example("local:import/haos.qcow2")] | None = None
+    volume: Annotated[Text, Example("local:import/haos.qcow2")] | None = None
     """Existing volume in a storage. None: downloaded from `url`."""
-    checksum: Annotated[str, Example("sha256:" + "0" * 64)] | None = None
+    checksum: Annotated[Text, Example("sha256:" + "0" * 64)] | None = None
     """Checksum, `algorithm:hex`. None: not verified."""
 
 
@@ -79,9 +80,9 @@ class GuestVm(Hardware):
 class MountPoint(Traced):
     """A directory mounted into a container."""
 
-    path: Annotated[str, Example("/media/frigate")]
+    path: Annotated[Text, Example("/media/frigate")]
     """Path in the container."""
-    source: Annotated[str, Example("local-zfs:100")]
+    source: Annotated[Text, Example("local-zfs:100")]
     """`storage:GiB` for a new volume, or an absolute path on the host."""
     read_only: bool = False
     """Whether the container can only read."""
@@ -93,7 +94,7 @@ class MountPoint(Traced):
 class Container(Traced):
     """An LXC container."""
 
-    template: Annotated[str, Example("local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst")]
+    template: Annotated[Text, Example("local:vztmpl/debian-12-standard_12.7-1_amd64.tar.zst")]
     """Volume of the template that it is created from."""
     cores: Annotated[int, Between(1, 512)] = 2
     """Number of CPU cores."""
@@ -117,7 +118,7 @@ class Container(Traced):
     """Default gateway. None: from DHCP, or no default route."""
     mounts: tuple[MountPoint, ...] = ()
     """Additional mounted directories."""
-    devices: tuple[Annotated[str, Example("/dev/dri/renderD128")], ...] = ()
+    devices: tuple[Annotated[Text, Example("/dev/dri/renderD128")], ...] = ()
     """Device nodes of the host that the container can use."""
     onboot: bool = True
     """Whether the container starts with the host."""

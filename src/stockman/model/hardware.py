@@ -17,6 +17,7 @@ from stockman.model.formats import (
     MacText,
     Mtu,
     Name,
+    Text,
     Vlan,
 )
 from stockman.model.origin import Traced
@@ -103,7 +104,7 @@ class PciDevice(Traced):
     """Whether the guest sees the option ROM of the device."""
     primary_gpu: bool = False
     """Whether the device is the only display."""
-    mdev: str | None = None
+    mdev: Text | None = None
     """Type of a mediated device (vGPU). None: the whole device."""
 
 
@@ -162,7 +163,7 @@ class Hardware(Traced):
     recommended for Kubernetes."""
     numa: bool = False
     """Whether the guest sees the NUMA topology of the host."""
-    cpu_type: Annotated[str, Example("host"), Example("x86-64-v3")] = "host"
+    cpu_type: Annotated[Text, Example("host"), Example("x86-64-v3")] = "host"
     """CPU model. `host` is fastest; a named model allows live migration between different hosts."""
     machine: Literal["q35", "pc"] = "q35"
     """Chipset. PCI Express requires q35."""

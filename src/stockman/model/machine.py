@@ -34,6 +34,7 @@ from stockman.model.formats import (
     KeepPositions,
     MacText,
     Mtu,
+    Text,
     Vlan,
 )
 from stockman.model.origin import Traced
@@ -50,17 +51,17 @@ class DiskSelector(Traced):
     size: Annotated[str, DISK_SIZE] | None = None
     """Size, compared with `>=`, `<=`, `>`, `<` or `==`; `GB` is decimal, `GiB` is binary. None: any
     size."""
-    model: Annotated[str, Example("Samsung SSD*")] | None = None
+    model: Annotated[Text, Example("Samsung SSD*")] | None = None
     """Model as shown by the kernel. None: any model."""
-    serial: Annotated[str, Example("S4EW*")] | None = None
+    serial: Annotated[Text, Example("S4EW*")] | None = None
     """Serial number. None: any serial number."""
-    wwid: Annotated[str, Example("naa.5000c500a0000000")] | None = None
+    wwid: Annotated[Text, Example("naa.5000c500a0000000")] | None = None
     """World Wide Identifier. None: any."""
-    uuid: str | None = None
+    uuid: Text | None = None
     """UUID of the device. None: any."""
-    modalias: str | None = None
+    modalias: Text | None = None
     """Modalias of the device. None: any."""
-    bus_path: Annotated[str, Example("/pci0000:00/*")] | None = None
+    bus_path: Annotated[Text, Example("/pci0000:00/*")] | None = None
     """Path of the bus that the disk is connected to. None: any."""
     type: Literal["ssd", "hdd", "nvme", "sd"] | None = None
     """Type of the disk. None: any type."""
@@ -89,7 +90,7 @@ class Volume(Traced):
     """Name of the volume, and of its directory under `/var/mnt`."""
     kind: Literal["user", "raw", "swap"] = "user"
     """user: a partition with a filesystem. raw: without a filesystem. swap: swap space."""
-    disk: Annotated[str, Example("data")] | None = None
+    disk: Annotated[Text, Example("data")] | None = None
     """Disk by path or serial number. The serial number of a data disk is its name. None: selected
     by `disk_match`."""
     disk_match: DiskMatch | None = None
@@ -254,7 +255,7 @@ class MachineSettings(Traced):
     """Kernel parameters under `/proc/sys`."""
     sysfs: dict[Annotated[str, PARAMETER], str] = field(default_factory=dict)
     """Kernel parameters under `/sys`, with dots instead of slashes."""
-    udev_rules: tuple[Annotated[str, Example('SUBSYSTEM=="drm", GROUP="44"')], ...] = ()
+    udev_rules: tuple[Annotated[Text, Example('SUBSYSTEM=="drm", GROUP="44"')], ...] = ()
     """udev rules."""
     environment: dict[Annotated[str, VARIABLE], str] = field(default_factory=dict)
     """Environment variables of Talos services, such as proxies."""
@@ -306,7 +307,7 @@ class RegistryMirror(Traced):
     """Whether the registry itself is not used if no mirror answers."""
     override_path: bool = False
     """Whether the mirror URLs are used as they are, without `/v2` appended."""
-    username: str | None = None
+    username: Text | None = None
     """User name. None: anonymous."""
     password: Secret | None = None
     """Password. None: anonymous."""
@@ -382,7 +383,7 @@ class Expect(Traced):
     """Links that must exist and be up, by Talos name."""
     vlans: tuple[Vlan, ...] = ()
     """VLANs of the cards, as tagged by Proxmox."""
-    devices: tuple[Annotated[str, Example("10de:2571")], ...] = ()
+    devices: tuple[Annotated[Text, Example("10de:2571")], ...] = ()
     """PCI devices that must be visible, `vendor:device`."""
     allocatable: dict[str, Annotated[str, QUANTITY]] = field(default_factory=dict)
     """Minimum allocatable resources, such as `nvidia.com/gpu: 1`."""
@@ -420,7 +421,7 @@ class Oidc(Traced):
 
     issuer_url: Annotated[str, HTTP_URL]
     """URL of the issuer."""
-    client_id: str
+    client_id: Text
     """Client id at the issuer."""
     username_claim: str = "preferred_username"
     """Claim that contains the user name."""

@@ -17,6 +17,7 @@ from stockman.model.formats import (
     Example,
     Name,
     NodeNameText,
+    Text,
 )
 from stockman.model.origin import Traced
 from stockman.model.record import record
@@ -32,9 +33,9 @@ class BackupTarget(Traced):
     """Name of the target in lists of snapshots."""
     endpoint: Annotated[str, HTTP_URL] | None = None
     """URL of the S3 endpoint. None: the endpoint of Amazon S3 for the region."""
-    bucket: Annotated[str, Example("etcd-backups")] | None = None
+    bucket: Annotated[Text, Example("etcd-backups")] | None = None
     """Name of the bucket. None: the target is a directory."""
-    region: str = "auto"
+    region: Text = "auto"
     """Region used to sign requests."""
     prefix: str = ""
     """Path prefix inside the bucket. Empty: the name of the cluster."""
@@ -45,7 +46,7 @@ class BackupTarget(Traced):
     path_style: bool = True
     """Whether the bucket name is part of the path instead of the host name. Most S3 servers other
     than Amazon S3 need this."""
-    directory: str | None = None
+    directory: Text | None = None
     """Path of the directory. None: the target is a bucket."""
 
 
@@ -92,7 +93,7 @@ class Lock(Traced):
     """`local` for a single operator on one machine, or `s3://bucket/prefix` for several."""
     endpoint: Annotated[str, HTTP_URL] | None = None
     """URL of the S3 endpoint. None: the endpoint of Amazon S3 for the region."""
-    region: str = "auto"
+    region: Text = "auto"
     """Region used to sign requests."""
     access_key: Secret | None = None
     """Access key of the bucket. None: read from the environment of the process."""
@@ -109,13 +110,13 @@ class DriftRule(Traced):
 
     layer: DriftLayer
     """Layer of the difference: VMs, placement, Talos, Kubernetes, rendered tree or access."""
-    reason: Annotated[str, Example("bigger until the import is over")]
+    reason: Annotated[Text, Example("bigger until the import is over")]
     """Why the difference is accepted. It is shown whenever the difference is ignored."""
     until: DateText
     """Last day on which the difference is ignored. From the next day on it is reported again."""
-    subject: Annotated[str, Example("work-1")] = "*"
+    subject: Annotated[Text, Example("work-1")] = "*"
     """Node, object, file or account with the difference; `*` matches any text."""
-    field: Annotated[str, Example("memory")] = "*"
+    field: Annotated[Text, Example("memory")] = "*"
     """Field with the difference; `*` matches any text."""
 
     @property
@@ -142,7 +143,7 @@ class Window(Traced):
     """When the window opens, as five cron fields."""
     duration: DurationText = "4h"
     """How long the window stays open."""
-    timezone: Annotated[str, Example("Europe/Berlin")] = "UTC"
+    timezone: Annotated[Text, Example("Europe/Berlin")] = "UTC"
     """Time zone of `start`."""
 
 
@@ -152,17 +153,17 @@ class HealthGate(Traced):
 
     name: Name
     """Name of the gate in plans."""
-    api_version: Annotated[str, Example("v1")]
+    api_version: Annotated[Text, Example("v1")]
     """API version of the objects."""
-    kind: Annotated[str, Example("Node")]
+    kind: Annotated[Text, Example("Node")]
     """Kind of the objects."""
-    expr: Annotated[str, Example('status.phase == "Active"')]
+    expr: Annotated[Text, Example('status.phase == "Active"')]
     """CEL expression over `object` and `status`. The upgrade continues when it is true."""
-    namespace: str | None = None
+    namespace: Text | None = None
     """Namespace of the objects. None: cluster-scoped objects, or all namespaces."""
-    object_name: str | None = None
+    object_name: Text | None = None
     """Name of a single object. None: all objects that `selector` matches."""
-    selector: str | None = None
+    selector: Text | None = None
     """Label selector of the objects. None: all objects of the kind."""
     timeout: DurationText = "10m"
     """How long to wait until the condition holds."""

@@ -77,6 +77,15 @@ class Problems:
         for problem in problems:
             self.add(problem)
 
+    def extend_new(self, problems: Iterable[Problem]) -> None:
+        """Add the problems that are not reported yet for the same place."""
+        known = {(problem.code, problem.where, problem.what) for problem in self}
+        self.extend(
+            problem
+            for problem in problems
+            if (problem.code, problem.where, problem.what) not in known
+        )
+
     @property
     def errors(self) -> tuple[Problem, ...]:
         return tuple(problem for problem in self if problem.is_error)

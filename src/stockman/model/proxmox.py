@@ -25,6 +25,7 @@ from stockman.model.formats import (
     Mtu,
     NodeNameText,
     RegionText,
+    Text,
 )
 from stockman.model.names import Datastore
 from stockman.model.origin import Traced
@@ -40,7 +41,7 @@ OWN_TOKEN = "stockman@pve!stockman"
 class Tls(Traced):
     """How the certificate of Proxmox is verified. Verification cannot be disabled."""
 
-    ca_file: str | None = None
+    ca_file: Text | None = None
     """CA certificate, a file in the repository. None: public CAs, or the fingerprint."""
     fingerprint: Annotated[str, FINGERPRINT] | None = None
     """SHA-256 fingerprint of the certificate. None: verified by a CA."""
@@ -150,21 +151,21 @@ class Storage(Traced):
     """Type of the storage."""
     content: tuple[StorageContent, ...] = ("images",)
     """Content types that the storage accepts."""
-    path: str | None = None
+    path: Text | None = None
     """Directory of a `dir` or `btrfs` storage. None: other types."""
-    pool: str | None = None
+    pool: Text | None = None
     """ZFS or Ceph pool. None: other types."""
-    volume_group: str | None = None
+    volume_group: Text | None = None
     """LVM volume group. None: other types."""
     server: Annotated[str, HOST_OR_ADDRESS] | None = None
     """Server of nfs, cifs and pbs. None: other types."""
-    export: str | None = None
+    export: Text | None = None
     """NFS export. None: other types."""
-    share: str | None = None
+    share: Text | None = None
     """CIFS share. None: other types."""
-    datastore: str | None = None
+    datastore: Text | None = None
     """Datastore of a Proxmox Backup Server. None: other types."""
-    username: str | None = None
+    username: Text | None = None
     """User of cifs and pbs. None: no user."""
     password: Secret | None = None
     """Password or token secret of cifs and pbs. None: no password."""
@@ -200,7 +201,7 @@ class PciMapping(Traced):
     """Name of the mapping, the same on all hosts with such a device."""
     address: Annotated[str, PCI_ADDRESS]
     """PCI address on this host."""
-    id: Annotated[str, Example("10de:2571")] | None = None
+    id: Annotated[Text, Example("10de:2571")] | None = None
     """`vendor:device`, verified before use. None: not verified."""
     description: str = ""
     """Description of the device."""
@@ -240,7 +241,7 @@ class HostUser(Traced):
 
     name: Annotated[str, USER_ID]
     """User, `name@realm`."""
-    role: Annotated[str, Example("PVEAuditor")]
+    role: Annotated[Text, Example("PVEAuditor")]
     """Role of the user."""
     path: str = "/"
     """Path of the permission."""

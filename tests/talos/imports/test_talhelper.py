@@ -346,3 +346,33 @@ def test_a_directory_without_the_file_is_told() -> None:
 def test_the_large_directory_has_almost_every_key() -> None:
     """Or else the tests above would prove little."""
     assert len([line for line in LARGE.split("\n") if line]) > 100
+
+
+def changed(old: str, new: str) -> ConversionResult:
+    files = small("1.13")
+    return from_talhelper({**files, "talconfig.yaml": files["talconfig.yaml"].replace(old, new)})
+
+
+def test_a_value_that_no_key_accepts_is_the_only_one_that_is_dropped() -> None:
+    result = changed("hostname: cp-1", "hostname: cp-1.example.com")
+
+    (item,) = result.lost
+    (node,) = nodes(result)
+    assert item.key == "nodes[0].hostname"
+    assert (node["controller"], node["disk"], node["address"]) == (True, "/dev/sda", "127.66.0.21")
+    assert cluster(result)["talos"]
+    assert fate(result, "nodes[0].hostname")[0] == "left out"
+    assert fate(result, "nodes[0].installDisk")[0] == "taken"
+    assert result.is_lossy
+
+
+def test_an_item_that_no_key_accepts_leaves_the_others() -> None:
+    servers = "controlPlane: true\n    nameservers: [127.66.0.1, 'fd00::53']"
+    result = changed("controlPlane: true", servers)
+
+    written = cluster(result)
+    assert written["node_dns_servers"] == ["127.66.0.1"]
+    assert written["node_cidr"] == "127.66.0.0/24"
+    assert written["talos"] == {"platform": "nocloud", "patch_order": "talhelper"}
+    assert fate(result, "nodes[0].nameservers")[0] == "changed"
+    assert result.is_lossy

@@ -27,6 +27,7 @@ from stockman.config.resolve import resolve
 from stockman.config.source.tree import MAX_BYTES, ScalarNode, Unreadable, decode_text
 from stockman.config.source.tree import MappingNode as SourceMapping
 from stockman.config.source.tree import TreeNode as Source
+from stockman.config.template_differences import restoring_key
 from stockman.model.desired import Desired, Node
 from stockman.model.errors import NotFound, Refused, StockmanError
 from stockman.model.names import NodeName
@@ -213,6 +214,16 @@ class Comparison:
     differences: tuple[ConfigDifference, ...]
     withheld: tuple[str, ...]
     """Secrets that the file masks."""
+
+    @property
+    def restored_by(self) -> dict[str, list[str]]:
+        """Values that cluster-template may have set, by the key that restores them."""
+        keys: dict[str, list[str]] = {}
+        for difference in self.differences:
+            key = restoring_key(difference.path) if difference.kind != "added" else ""
+            if key:
+                keys.setdefault(key, []).append(difference.path)
+        return keys
 
 
 def compare_configurations(

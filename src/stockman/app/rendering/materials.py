@@ -83,7 +83,8 @@ def read_materials(source: MaterialSource, desired: Desired) -> InputFiles:
     if tunnel is None and absent is not None:
         tunnel = Tunnel(id=UNKNOWN, token=absent)
     return InputFiles(
-        age_recipient=_recipients(source) or (identity.recipient if identity is not None else ""),
+        age_recipient=find_recipients(directory, source.environment)
+        or (identity.recipient if identity is not None else ""),
         age_identity=identity.text if identity is not None else Secret(UNKNOWN),
         deploy_key=_text(directory / names.deploy_key)
         or read_rendered_value(directory, source.keyring, DEPLOY_KEY_FILES, "identity")
@@ -96,10 +97,10 @@ def read_materials(source: MaterialSource, desired: Desired) -> InputFiles:
     )
 
 
-def _recipients(source: MaterialSource) -> str:
+def find_recipients(directory: Path, environment: Mapping[str, str]) -> str:
     """Return the recipients of existing files, to which people may have added some."""
     try:
-        rule = find_rules(source.directory, source.environment).rule_for("talos/any.sops.yaml")
+        rule = find_rules(directory, environment).rule_for("talos/any.sops.yaml")
     except StockmanError:
         return ""
     return ",".join(rule.recipe.recipients)

@@ -33,7 +33,7 @@ from stockman.app.secrets.keyring import Keyring, find_keyring
 from stockman.app.secrets.proxmox_tokens import with_stored_tokens
 from stockman.app.secrets.reading import decrypt_file
 from stockman.app.secrets.references import ReferenceContext, ResolvedDesired, resolve_secrets
-from stockman.app.workspace.validation import validate_files
+from stockman.app.workspace.validation import has_patch_files, validate
 from stockman.catalog.component import InputFiles
 from stockman.config.gc_pause import pause_gc
 from stockman.config.language import Dialect
@@ -133,7 +133,7 @@ def prepare_rendering(
 def _prepare(
     directory: Path, options: FileDecisions, context: RenderContext, adjust: AdjustDesired | None
 ) -> Rendering:
-    loaded = validate_files(directory).loaded
+    loaded = validate(directory, context.environment).loaded
     if loaded.problems.errors:
         return _rendering_with_errors(loaded.problems)
     keyring = find_keyring(directory, context.environment)
@@ -151,7 +151,6 @@ def _prepare(
     if desired.cluster is not None:
         require_bundle(directory)
     problems = Problems()
-    problems.extend(loaded.problems)
     materials = read_materials(source, desired)
     if source.is_complete:
         templates = _machine_templates(directory, desired, context)
@@ -160,6 +159,9 @@ def _prepare(
     if not source.is_complete:
         resolved = replace(resolved, desired=without_references(resolved.desired))
     rendered = _render(resolved, materials, dialect, problems, patches)
+    found, problems = problems, Problems()
+    problems.extend(loaded.problems)
+    problems.extend_new(found)
     if desired.cluster is None:
         return _rendering_with_errors(problems)
     if not problems.errors:
@@ -256,7 +258,7 @@ def _patches(
     directory: Path, loaded: LoadedConfig, desired: Desired, keyring: Keyring, problems: Problems
 ) -> dict[NodeName, tuple[Patch, ...]]:
     """Return every node's patches as text in the order of application."""
-    if desired.cluster is None or not _has_patches(directory, loaded):
+    if desired.cluster is None or not (loaded.patch_nodes or has_patch_files(directory)):
         return {}
     from stockman.app.workspace.machine_patches import PatchFiles
 
@@ -266,12 +268,6 @@ def _patches(
         node.name: tuple(_as_text(patch) for patch in patches.of(node, desired.cluster))
         for node in desired.nodes
     }
-
-
-def _has_patches(directory: Path, loaded: LoadedConfig) -> bool:
-    roots = ("templates", "template")
-    folders = [f"{root}/{layer}/talos" for root in roots for layer in ("config", "overrides")]
-    return bool(loaded.patch_nodes) or any((directory / folder).is_dir() for folder in folders)
 
 
 def _opener(keyring: Keyring) -> Callable[[bytes, str], bytes] | None:

@@ -11,6 +11,7 @@ from dataclasses import replace
 
 from stockman.app.secrets.reading import read_secret_file
 from stockman.app.secrets.references import ReferenceContext
+from stockman.app.workspace.secret_names import TOKENS_FILE
 from stockman.catalog.registry import component, names
 from stockman.config.source.tree import to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
@@ -20,7 +21,7 @@ from stockman.model.desired import Desired
 from stockman.model.proxmox import OWN_TOKEN, ProxmoxCluster
 from stockman.model.secret import Secret, SecretForm
 
-FILE = "talos/proxmox-tokens.sops.yaml"
+FILE = TOKENS_FILE
 _TOP = "tokens"
 
 

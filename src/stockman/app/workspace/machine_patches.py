@@ -344,19 +344,21 @@ def check_patches(directory: Path, loaded: LoadedConfig, desired: Desired) -> di
     check_reserved_paths(patches, loaded.problems)
     if loaded.problems.errors or patches.is_empty or desired.cluster is None:
         return files.texts
-    patch_problems = Problems()
     try:
         texts = machine_files(directory, desired)
         assembly = ConfigurationAssembler(desired, placeholder_bundle(), patches, texts)
-        for node in desired.nodes:
-            if not patches.of(node, desired.cluster):
-                continue
-            of_node = Problems()
+    except StockmanError as error:
+        loaded.problems.add(error.problem)
+        return files.texts
+    for node in desired.nodes:
+        if not patches.of(node, desired.cluster):
+            continue
+        of_node = Problems()
+        try:
             assembled = assembly.of(node, of_node)
             if not of_node.errors:
                 of_node.extend(assembled.validate(runtime_mode(desired)))
-            patch_problems.extend(of_node)
-    except StockmanError as error:
-        patch_problems.add(error.problem)
-    loaded.problems.extend(patch_problems)
+        except StockmanError as error:
+            of_node.add(error.problem)
+        loaded.problems.extend_new(of_node)
     return files.texts

@@ -13,6 +13,8 @@ from stockman.model.problem import Problem
 
 SOPS_CONFIG = ".sops.yaml"
 SECRET_MARK = ".sops."
+TOKENS_FILE = "talos/proxmox-tokens.sops.yaml"
+"""Secrets of the Proxmox tokens that stockman created."""
 """Part of the name of every secret file, before its suffix."""
 PARTLY_ENCRYPTED = (CLUSTER_YAML, NODES_YAML)
 """Configuration files that may be encrypted partly."""

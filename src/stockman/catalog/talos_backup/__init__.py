@@ -107,7 +107,7 @@ def _check(context: ComponentContext, problems: Problems) -> None:
             fix="put the recipient that has to decrypt backups of talos-backup first",
             at=backup.where("recipients"),
         )
-    if first == context.materials.age_recipient:
+    if first in context.materials.age_recipient.split(","):
         problems.error(
             "backup.same-key",
             "backups are encrypted with the key of the repository",

@@ -194,6 +194,8 @@ def _compare(
         )
     if not result.differences:
         current_screen().note("No differences.")
+    for key, paths in result.restored_by.items():
+        current_screen().note(f"cluster-template sets {', '.join(paths)}; {key} restores it")
     if result.differences:
         return Exit.CHANGES
     return Exit.PARTLY if result.withheld else Exit.DONE

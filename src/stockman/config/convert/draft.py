@@ -9,6 +9,7 @@ from ipaddress import IPv4Interface
 
 from stockman.config.comments import Comments
 from stockman.config.convert.output import (
+    INVALID_VALUE,
     ConversionResult,
     LostItem,
     MissingItem,
@@ -34,8 +35,6 @@ from stockman.config.writers.yaml_writer import Commented
 from stockman.model.origin import Position
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problems
-
-_INVALID = "its value does not fit the key that it would have"
 
 
 class ConfigDraft:
@@ -67,27 +66,59 @@ class ConfigDraft:
     def drop_invalid_values(self) -> None:
         """Remove values that their keys do not accept, and record them."""
         problems = Problems()
-        tree = MappingNode(self.tree.at, dict(self.tree.entries))
+        originals: list[TreeNode] = []
+        tree = _numbered_mapping(self.tree, originals)
         reading = ReadContext(problems)
         apply_classes(tree, reading)
         read_record(Configuration, tree, reading)
-        positions = {error.where for error in problems.errors if error.code != "config.missing-key"}
+        invalid = {
+            id(originals[error.where.line])
+            for error in problems.errors
+            if error.code != "config.missing-key" and isinstance(error.where, Position)
+        }
         for mapping, name, entry in list(_leaves(self.tree)):
             known = entry.name or name
-            if entry.value.at in positions:
+            if id(entry.value) in invalid:
                 del mapping.entries[name]
-                self.report_lost(known, entry.value.at, _INVALID)
+                self.report_lost(known, entry.value.at, INVALID_VALUE)
             elif isinstance(entry.value, SequenceNode):
-                self._drop_items(entry.value, known, positions)
+                self._drop_items(entry.value, known, invalid)
 
-    def _drop_items(
-        self, sequence: SequenceNode, known: str, positions: AbstractSet[Position | str]
-    ) -> None:
+    def _drop_items(self, sequence: SequenceNode, known: str, invalid: AbstractSet[int]) -> None:
+        kept = []
         for index, item in enumerate(sequence.items):
-            if item.at in positions and item.at not in self.placeholders:
-                self.report_lost(f"{known}[{index}]", item.at, _INVALID)
-        unfit = positions | self.placeholders
-        sequence.items = [item for item in sequence.items if item.at not in unfit]
+            if item.at in self.placeholders:
+                continue
+            if id(item) in invalid:
+                self.report_lost(f"{known}[{index}]", item.at, INVALID_VALUE)
+            else:
+                kept.append(item)
+        sequence.items = kept
+
+
+def _numbered_mapping(node: MappingNode, originals: list[TreeNode]) -> MappingNode:
+    """Copy a tree with a position of its own for each value: the line is its number.
+
+    Converted values share positions, so that these do not tell which value is invalid.
+    """
+    at = Position(node.at.file, len(originals), 1)
+    originals.append(node)
+    entries = {}
+    for name, entry in node.entries.items():
+        value = _numbered_node(entry.value, originals)
+        key = ScalarNode(entry.key.text, value.at, plain=entry.key.plain, span=(0, 0))
+        entries[name] = MappingEntry(key, value, name=entry.name)
+    return MappingNode(at, entries)
+
+
+def _numbered_node(node: TreeNode, originals: list[TreeNode]) -> TreeNode:
+    if isinstance(node, MappingNode):
+        return _numbered_mapping(node, originals)
+    at = Position(node.at.file, len(originals), 1)
+    originals.append(node)
+    if isinstance(node, SequenceNode):
+        return SequenceNode(at, [_numbered_node(item, originals) for item in node.items])
+    return ScalarNode(node.text, at, plain=node.plain, span=node.span)
 
 
 def put_value(mapping: MappingNode, path: str, entry: MappingEntry) -> None:

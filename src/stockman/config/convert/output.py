@@ -51,6 +51,10 @@ def detect_format(name: str, content: bytes) -> SourceFormat | None:
     return "vm" if is_vm_file(tree) else None
 
 
+INVALID_VALUE = "its value does not fit the key that it would have"
+"""Reason of an item whose key cannot have its value."""
+
+
 @record
 class LostItem:
     """Something in the source that was not converted."""
@@ -118,6 +122,11 @@ class ConversionResult:
     differs: tuple[MachineDifference, ...] = ()
     """Differences between machine configurations, if both could be generated."""
     problems: Problems = field(default_factory=Problems, compare=False)
+
+    @property
+    def is_lossy(self) -> bool:
+        """Whether a value of the source is missing because its new key does not accept it."""
+        return any(item.reason == INVALID_VALUE for item in self.lost)
 
 
 @record

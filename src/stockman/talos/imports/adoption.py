@@ -109,6 +109,8 @@ class _Adoption:
         patches = self._trim_patches(self._base_documents())
         self._add_patches(patches)
         result = self._convert(self._building)
+        for item in result.lost:
+            foreign.record_lost(item)
         differs = self._differences()
         for first, second, path in order_differences(patches, foreign.order):
             foreign.problems.add(_order_problem(first, second, path))

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from stockman.config.convert.draft import ConfigDraft, text_scalar
-from stockman.config.convert.output import ConvertedKey, KeyState
+from stockman.config.convert.output import ConvertedKey, KeyState, LostItem
 from stockman.config.source.tree import (
     MappingEntry,
     MappingNode,
@@ -32,6 +32,7 @@ from stockman.talos.schematic import ImageSchematic, read_schematic, schematic_i
 
 PatchScope = Literal["all", "controller", "worker", "node"]
 PatchOrder = Literal["specific", "talhelper"]
+_LIST_ITEM = pattern(r"\[\d+\]\Z")
 _ITEM = pattern(r"\[\d+\][^\[\]]*\Z")
 NOWHERE = Position("", 0, 0)
 
@@ -105,6 +106,17 @@ class ForeignCluster:
                 del known[carried]
         known[ConvertedKey(key=key, at=at, state=state, how=how)] = None
         self.lists.add(_ITEM.sub("", key))
+
+    def record_lost(self, item: LostItem) -> None:
+        """Record that a key that was taken lost its value, or an item of it."""
+        name = _LIST_ITEM.sub("", item.key)
+        for known in self.outcomes.values():
+            for carried in [carried for carried in known if carried.state == "taken"]:
+                if name in (carried.key, carried.how):
+                    del known[carried]
+                    state: KeyState = "left out" if name == item.key else "changed"
+                    how = f"{item.key} is left out: {item.reason}"
+                    known[replace(carried, state=state, how=how)] = None
 
 
 def build_node(value: object, at: Position) -> TreeNode:
