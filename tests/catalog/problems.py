@@ -119,6 +119,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "component.useless": lambda: told("component.useless", change=of_one_node),
     "csi.default": lambda: told("csi.default"),
     "csi.passphrase": lambda: told("csi.passphrase"),
+    "csi.replication": lambda: told("csi.replication"),
     "csi.snapshots": lambda: told("csi.snapshots"),
     "csi.storage": lambda: told("csi.storage"),
     "karpenter.factory": lambda: told("karpenter.factory", preset="fifteen-node"),

@@ -11,6 +11,7 @@ from stockman.catalog.objects import merge_values
 from stockman.catalog.proxmox_config import secret_name
 from stockman.catalog.selection import select_components
 from stockman.model.problem import Problems
+from stockman.planning.access.desired import list_desired_tokens
 from stockman.rendering.repository import RenderedRepository
 from stockman.steps.kubernetes.cel import evaluate_condition
 from tests.catalog.estates import MATERIALS, complaints, rendered, wanted
@@ -131,6 +132,39 @@ def test_tuppr_upgrades_one_controller_at_a_time_and_never_by_force(
     assert all(plan["talos"]["version"].startswith("v") for plan in plans.values())
     (kubernetes,) = objects(everything, "KubernetesUpgrade")
     assert kubernetes["spec"]["kubernetes"]["version"].startswith("v")
+
+
+def test_tuppr_checks_the_gates_of_upgrades() -> None:
+    gate = {
+        "name": "databases",
+        "api_version": "postgresql.cnpg.io/v1",
+        "kind": "Cluster",
+        "expr": "status.phase == 'Cluster in healthy state'",
+        "namespace": "data",
+        "selector": "app=shop, tier in (a, b), !legacy, stage!=test, keep",
+        "timeout": "15m",
+    }
+    files = rendered({"upgrade": {"engine": "tuppr", "gates": [gate]}})
+
+    for kind in ("TalosUpgrade", "KubernetesUpgrade"):
+        for item in objects(files, kind):
+            assert item["spec"]["healthChecks"][-1] == {
+                "apiVersion": "postgresql.cnpg.io/v1",
+                "kind": "Cluster",
+                "expr": "status.phase == 'Cluster in healthy state'",
+                "namespace": "data",
+                "timeout": "15m",
+                "description": "databases",
+                "labelSelector": {
+                    "matchExpressions": [
+                        {"key": "app", "operator": "In", "values": ["shop"]},
+                        {"key": "tier", "operator": "In", "values": ["a", "b"]},
+                        {"key": "legacy", "operator": "DoesNotExist"},
+                        {"key": "stage", "operator": "NotIn", "values": ["test"]},
+                        {"key": "keep", "operator": "Exists"},
+                    ]
+                },
+            }
 
 
 def test_upgrades_are_apart_from_the_release_that_brings_their_kinds(
@@ -261,6 +295,50 @@ def test_volumes_can_be_kept_to_some_hosts() -> None:
     assert term["matchLabelExpressions"] == [
         {"key": "topology.kubernetes.io/zone", "values": ["neo"]}
     ]
+
+
+REPLICATED = {
+    "proxmox-ccm": {"enabled": True},
+    "proxmox-csi": {
+        "enabled": True,
+        "settings": {
+            "classes": [
+                {
+                    "name": "a",
+                    "storage": "zfs",
+                    "replication": {"zones": ["neo", "trinity"], "schedule": "*/30"},
+                }
+            ]
+        },
+    },
+}
+
+
+def test_volumes_are_replicated_on_request() -> None:
+    (only,) = values(rendered({"components": REPLICATED}), "proxmox-csi")["storageClass"]
+
+    assert only["extraParameters"] == {
+        "replicate": "true",
+        "replicateSchedule": "*/30",
+        "replicateZones": "neo,trinity",
+    }
+
+
+def test_replication_extends_the_role_of_the_plugin() -> None:
+    def privileges(components: dict[str, object], major: int) -> set[str]:
+        estate = wanted({"components": components})
+        tokens = list_desired_tokens(estate, estate.proxmox[0], major)
+        (role,) = next(token.roles for token in tokens if token.owner == "proxmox-csi")
+        return set(role.privileges)
+
+    plain = {"proxmox-ccm": {"enabled": True}, "proxmox-csi": {"enabled": True, "storage": "zfs"}}
+
+    assert "VM.Migrate" not in privileges(plain, 9)
+    assert privileges(REPLICATED, 8) - privileges(plain, 8) == {
+        *("VM.Allocate", "VM.Clone", "VM.Config.CPU", "VM.Config.HWType", "VM.Config.Memory"),
+        *("VM.Config.Options", "VM.Migrate", "VM.PowerMgmt"),
+    }
+    assert privileges(REPLICATED, 9) - privileges(REPLICATED, 8) == {"VM.Replicate"}
 
 
 def test_the_own_authority_outlives_the_browsers_that_trust_it() -> None:

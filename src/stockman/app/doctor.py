@@ -258,6 +258,7 @@ def _component_tokens(
                 id=settings.token_id or f"{access.user}!{access.token}",
                 secret=None if why_not else secret,
                 reason=why_not,
+                options=settings,
             )
 
 

@@ -230,12 +230,18 @@ class Component:
     """Rules between its settings and the rest of the configuration."""
     proxmox: ProxmoxAccess | None = None
     """None: it does not use Proxmox VE."""
+    proxmox_for: Callable[[ComponentOptions], ProxmoxAccess] | None = None
+    """Returns the access that depends on its configuration. None: `proxmox` is always used."""
     talos: TalosAccess | None = None
     """None: it does not use Talos."""
     alerts: tuple[Alert, ...] = ()
     known_problems: tuple[KnownProblem, ...] = ()
     definitions: tuple[str, ...] = ()
     """API groups of its custom resources, `cilium.io`."""
+
+    def proxmox_access(self, options: ComponentOptions) -> ProxmoxAccess | None:
+        """Return the access that a configuration of the component needs. None: it needs none."""
+        return self.proxmox_for(options) if self.proxmox_for is not None else self.proxmox
 
     def conditions(self, context: ComponentContext) -> tuple[Condition, ...]:
         """Return the conditions, in the namespace of the configuration."""

@@ -10,6 +10,7 @@ from uuid import UUID
 from stockman.model.component import Component
 from stockman.model.formats import (
     ADDRESS_POOL,
+    CERTIFICATE_NAME,
     COMPONENT,
     DNS_LABEL,
     ENDPOINT,
@@ -293,8 +294,8 @@ class ApiSection(Traced):
     endpoint: Annotated[str, ORIGIN_URL, Example("https://api.example.com:6443")] | None = None
     """URL of the API if it differs from the address: a DNS name or a load balancer. None: `addr`
     with port 6443."""
-    tls_sans: tuple[Domain, ...] = ()
-    """Additional names in the certificate of the API."""
+    tls_sans: tuple[Annotated[str, CERTIFICATE_NAME], ...] = ()
+    """Additional names and IP addresses in the certificate of the API."""
 
 
 @record

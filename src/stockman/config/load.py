@@ -11,7 +11,14 @@ from stockman.config.gc_pause import pause_gc
 from stockman.config.language import CLUSTER_SECTIONS, MACHINE_SECTIONS, Configuration
 from stockman.config.node_classes import apply_classes
 from stockman.config.record_reader import ReadContext, read_record
-from stockman.config.source.tree import MappingNode, TreeNode, Unreadable, decode_text
+from stockman.config.source.tree import (
+    MappingEntry,
+    MappingNode,
+    ScalarNode,
+    TreeNode,
+    Unreadable,
+    decode_text,
+)
 from stockman.config.source.yaml_reader import read_yaml
 from stockman.model.origin import Origin, Position
 from stockman.model.problem import Problems
@@ -69,6 +76,7 @@ def _load(contents: Texts[str, bytes]) -> LoadedConfig:
     _check_files(contents, problems)
     classic = CLUSTER_TOML not in contents
     tree = _merge_files(trees, problems)
+    _drop_blank_bgp(tree)
     apply_classes(tree, reading)
     return LoadedConfig(
         configuration=read_record(Configuration, tree, reading) or Configuration(),
@@ -118,6 +126,21 @@ def _merge_files(trees: dict[str, MappingNode], problems: Problems) -> MappingNo
                 at=entry.key.at,
             )
     return merged
+
+
+def _drop_blank_bgp(tree: MappingNode) -> None:
+    """Drop empty texts of BGP, which mean in cluster-template that there is none."""
+    cilium = tree.get("cilium")
+    bgp = cilium.get("bgp") if isinstance(cilium, MappingNode) else None
+    if not isinstance(bgp, MappingNode) or not isinstance(cilium, MappingNode):
+        return
+    kept = {
+        name: entry
+        for name, entry in bgp.entries.items()
+        if not isinstance(entry.value, ScalarNode) or entry.value.text.strip()
+    }
+    entry = cilium.entries["bgp"]
+    cilium.entries["bgp"] = MappingEntry(entry.key, MappingNode(bgp.at, kept), name=entry.name)
 
 
 def _check_files(contents: Texts[str, bytes], problems: Problems) -> None:

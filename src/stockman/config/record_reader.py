@@ -27,8 +27,8 @@ from typing import (
 )
 from uuid import UUID
 
-from stockman.config.hints import type_hints
 from stockman.config.former_keys import advise_on_key
+from stockman.config.hints import type_hints
 from stockman.config.nearest import nearest_name
 from stockman.config.source.tree import (
     MappingEntry,

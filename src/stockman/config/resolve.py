@@ -439,7 +439,7 @@ def _repository(estate: Configuration) -> Repository:
         repository,
         origins=origins,
         url=url,
-        private=not url.startswith("https://"),
+        private=not url.startswith(("https://", "http://")),
         ci=repository.ci or _ci(url, repository.webhook_provider),
     )
 

@@ -76,6 +76,13 @@ FQDN = TextFormat(
 HOST_OR_ADDRESS = TextFormat(
     "a host name or an IPv4 address", r"[A-Za-z0-9]([A-Za-z0-9.-]*[A-Za-z0-9])?", "time.example.com"
 )
+CERTIFICATE_NAME = TextFormat(
+    "a host name or an IP address",
+    rf"({_LABEL}\.)*{_LABEL}|[0-9a-f]*:[0-9a-f:]*(\d+\.\d+\.\d+\.\d+)?",
+    "api.example.com",
+    lower_case=True,
+    max_length=253,
+)
 MAC_ADDRESS = TextFormat(
     "a MAC address", r"[0-9a-f]{2}(:[0-9a-f]{2}){5}", "bc:24:11:00:00:11", lower_case=True
 )
@@ -87,8 +94,8 @@ ORIGIN_URL = TextFormat(
 )
 HTTP_URL = TextFormat("an http or https URL", r"https?://[^\s/]+(/\S*)?", "https://s3.example.com")
 GIT_URL = TextFormat(
-    "an https, ssh or scp-like Git URL",
-    r"(https://[^\s/@]+/\S+|ssh://[^\s/]+/\S+|[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:\S+)",
+    "an http, https, ssh or scp-like Git URL",
+    r"(https?://[^\s/@]+/\S+|ssh://[^\s/]+/\S+|[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:\S+)",
     "https://github.com/owner/repo.git",
 )
 TOKEN_ID = TextFormat(

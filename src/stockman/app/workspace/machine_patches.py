@@ -319,9 +319,28 @@ def _is_patch(path: Path) -> bool:
 def _marker(name: str, text: str, *, escaped: bool) -> int | None:
     """Return the first position of a template expression. None: the text has none."""
     patterns = [pattern for ending, pattern in _MARKERS.items() if ending in name]
-    patterns += [_TALHELPER] if escaped else []
-    starts = [match.start() for pattern in patterns if (match := pattern.search(text))]
+    starts = [match.start() for pattern in patterns for match in pattern.finditer(text)]
+    if escaped:
+        comments = None
+        for match in _TALHELPER.finditer(text):
+            comments = _comment_columns(text) if comments is None else comments
+            line = text.count("\n", 0, match.start()) + 1
+            if _column(text, match.start()) < comments.get(line, len(text)):
+                starts.append(match.start())
+                break
     return min(starts, default=None)
+
+
+def _comment_columns(text: str) -> dict[int, int]:
+    """Return the column of the comment on each line that has one; none if it is not YAML."""
+    from yaml import YAMLError
+
+    from stockman.config.comments import find_yaml_comments
+
+    try:
+        return {comment.line: comment.column for comment in find_yaml_comments(text).comments}
+    except (Unreadable, YAMLError):
+        return {}
 
 
 def _column(text: str, index: int) -> int:
@@ -357,7 +376,11 @@ def check_patches(directory: Path, loaded: LoadedConfig, desired: Desired) -> di
         try:
             assembled = assembly.of(node, of_node)
             if not of_node.errors:
-                of_node.extend(assembled.validate(runtime_mode(desired)))
+                of_node.extend(
+                    problem
+                    for problem in assembled.validate(runtime_mode(desired))
+                    if problem.code != "machine.certificate" or isinstance(problem.where, Position)
+                )  # the certificates of the placeholder are no real ones
         except StockmanError as error:
             of_node.add(error.problem)
         loaded.problems.extend_new(of_node)

@@ -11,6 +11,7 @@ from pathlib import Path
 from stockman.assessment.doctor.servers import Endpoint, servers
 from stockman.config.language import Configuration
 from stockman.config.load import CLUSTER_TOML, CLUSTER_YAML, CONFIG_FILES, NODES_YAML
+from stockman.model.component import Component
 from stockman.model.desired import Desired
 from stockman.model.problem import Problem
 from stockman.model.proxmox import ProxmoxCluster
@@ -114,6 +115,8 @@ class ConfiguredToken:
     """None: it is not available."""
     reason: str = ""
     """Why the secret is not available, as a clause."""
+    options: Component = Component()
+    """Configuration of the component."""
 
 
 @record

@@ -317,7 +317,7 @@ async def _check_component_token(
     from stockman.catalog.registry import component
 
     del network
-    access = component(token.owner).proxmox
+    access = component(token.owner).proxmox_access(token.options)
 
     async def look(pve: ProxmoxClient) -> Iterable[CheckResult]:
         if access is None:

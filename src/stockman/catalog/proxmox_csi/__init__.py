@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 
 from stockman.catalog.app import App, Object
 from stockman.catalog.component import (
@@ -29,8 +30,10 @@ from stockman.catalog.proxmox_csi.classes import (
     ProxmoxCsiSettings,
     check,
     encryption_secret,
+    is_replicated,
     storage_classes,
 )
+from stockman.model.component import Component as ComponentOptions
 
 _ACCESS = ProxmoxAccess(
     user="stockman-csi@pve",
@@ -45,7 +48,21 @@ _ACCESS = ProxmoxAccess(
     ),
     paths=("/vms", "/storage"),
 )
+_REPLICATING = replace(
+    _ACCESS,
+    privileges=(
+        *_ACCESS.privileges,
+        *("VM.Allocate", "VM.Clone", "VM.Config.CPU", "VM.Config.HWType", "VM.Config.Memory"),
+        *("VM.Config.Options", "VM.Migrate", "VM.PowerMgmt"),
+    ),
+    privileges_from_9=("VM.Replicate",),
+)
+"""Replicated volumes belong to VMs that the plugin creates and migrates."""
 _NAME = "proxmox-csi-plugin"
+
+
+def _access(options: ComponentOptions) -> ProxmoxAccess:
+    return _REPLICATING if is_replicated(options) else _ACCESS
 
 
 def _apps(context: ComponentContext) -> Iterator[App]:
@@ -86,6 +103,7 @@ COMPONENT = Component(
     settings=ProxmoxCsiSettings,
     check=check,
     proxmox=_ACCESS,
+    proxmox_for=_access,
     ready=(
         deployment_condition("proxmox-csi-plugin-controller", "csi-proxmox"),
         daemonset_condition("proxmox-csi-plugin-node", "csi-proxmox"),

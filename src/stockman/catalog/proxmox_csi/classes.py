@@ -2,13 +2,23 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Annotated, Literal
 
 from stockman.catalog.app import Object, Sheet
 from stockman.catalog.component import ComponentContext
 from stockman.catalog.objects import secret
 from stockman.catalog.proxmox_config import check_proxmox
-from stockman.model.formats import Between, DatastoreText, HostNameText, Name
+from stockman.model.component import Component as ComponentOptions
+from stockman.model.formats import (
+    NON_EMPTY,
+    Between,
+    DatastoreText,
+    Example,
+    HostNameText,
+    Name,
+    Text,
+)
 from stockman.model.origin import Traced
 from stockman.model.problem import Problems
 from stockman.model.record import record
@@ -17,6 +27,16 @@ PASSPHRASE = "encryption-passphrase"
 """Name of the secret that decrypts encrypted volumes."""
 _SECRET = "proxmox-csi-encryption"
 _DEFAULT = "storageclass.kubernetes.io/is-default-class"
+
+
+@record
+class Replication(Traced):
+    """Replication of volumes on ZFS storages to other hosts, by Proxmox VE."""
+
+    zones: Annotated[tuple[HostNameText, ...], NON_EMPTY]
+    """Hosts that keep a copy, one or two; each needs the storage under the same name."""
+    schedule: Annotated[Text, Example("*/15")] = "*/15"
+    """When volumes are replicated, as a calendar event of Proxmox VE."""
 
 
 @record
@@ -43,6 +63,8 @@ class StorageClass(Traced):
     """Whether volumes are encrypted with LUKS; needs `secrets.encryption-passphrase`."""
     zones: tuple[HostNameText, ...] = ()
     """Hosts on which volumes can be created. Empty: all hosts with the storage."""
+    replication: Replication | None = None
+    """Replication to other hosts, so that pods can start there. None: volumes stay on one host."""
     iops: Annotated[int, Between(1, 1_000_000)] | None = None
     """Limit of operations per second. None: no limit."""
     megabytes_per_second: Annotated[int, Between(1, 100_000)] | None = None
@@ -91,6 +113,8 @@ def check(context: ComponentContext, problems: Problems) -> None:
             fix=f"set components.proxmox-csi.secrets.{PASSPHRASE}",
             at=settings.where("classes"),
         )
+    for storage_class in settings.classes:
+        _check_replication(storage_class, problems)
     if settings.snapshots:
         problems.warn(
             "csi.snapshots",
@@ -99,6 +123,36 @@ def check(context: ComponentContext, problems: Problems) -> None:
             fix="disable snapshots, or accept that this component has root access",
             at=settings.where("snapshots"),
         )
+
+
+_MOST_COPIES = 2
+
+
+def _check_replication(storage_class: StorageClass, problems: Problems) -> None:
+    replication = storage_class.replication
+    if replication is None:
+        return
+    if storage_class.shared or len(replication.zones) > _MOST_COPIES:
+        problems.error(
+            "csi.replication",
+            f"volumes of the class {storage_class.name} cannot be replicated",
+            why="a shared storage is available on every host already"
+            if storage_class.shared
+            else f"Proxmox CSI keeps copies on at most {_MOST_COPIES} hosts, and"
+            f" {len(replication.zones)} are listed",
+            fix="remove `replication`, or `shared: true`"
+            if storage_class.shared
+            else "list one or two hosts in `zones`",
+            at=replication.where("zones"),
+        )
+
+
+def is_replicated(options: ComponentOptions) -> bool:
+    """Return whether a configuration has a class with replication."""
+    classes = options.settings.get("classes")
+    return isinstance(classes, list | tuple) and any(
+        isinstance(item, Mapping) and item.get("replication") is not None for item in classes
+    )
 
 
 def storage_classes(context: ComponentContext) -> list[Object]:
@@ -154,6 +208,10 @@ def _parameters(storage_class: StorageClass, namespace: str) -> Object:
         parameters["csi.storage.k8s.io/node-expand-secret-namespace"] = namespace
     if storage_class.iops is not None:
         parameters["diskIOPS"] = str(storage_class.iops)
+    if storage_class.replication is not None:
+        parameters["replicate"] = "true"
+        parameters["replicateSchedule"] = storage_class.replication.schedule
+        parameters["replicateZones"] = ",".join(map(str, storage_class.replication.zones))
     if storage_class.megabytes_per_second is not None:
         parameters["diskMBps"] = str(storage_class.megabytes_per_second)
     return parameters

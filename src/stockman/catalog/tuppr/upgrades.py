@@ -6,6 +6,8 @@ from stockman.catalog.app import Object, manifest
 from stockman.catalog.component import ComponentContext
 from stockman.model.compatibility import Verdict, upgrade_compatibility
 from stockman.model.origin import Traced
+from stockman.model.pattern import pattern
+from stockman.model.policies import HealthGate
 from stockman.model.problem import Problems
 from stockman.model.record import record
 from stockman.model.version import Version
@@ -53,7 +55,7 @@ def upgrades(context: ComponentContext) -> tuple[Object, ...]:
         objects.append(_talos(context, "workers", "DoesNotExist", width))
     spec: Object = {
         "kubernetes": {"version": context.cluster.kubernetes.version.tagged},
-        "healthChecks": _health(context.settings_as(TupprSettings)),
+        "healthChecks": _health(context),
     }
     return (*objects, _object("KubernetesUpgrade", "kubernetes", spec, context))
 
@@ -68,7 +70,7 @@ def _talos(context: ComponentContext, name: str, operator: str, parallelism: int
             "waitForVolumeDetach": True,
             "timeout": context.desired.upgrade.budgets.node_timeout,
         },
-        "healthChecks": _health(context.settings_as(TupprSettings)),
+        "healthChecks": _health(context),
     }
     return _object("TalosUpgrade", name, spec, context)
 
@@ -83,7 +85,8 @@ def _object(kind: str, name: str, spec: Object, context: ComponentContext) -> Ob
     return manifest(_VERSION, kind, name, **spec)
 
 
-def _health(settings: TupprSettings) -> list[Object]:
+def _health(context: ComponentContext) -> list[Object]:
+    settings = context.settings_as(TupprSettings)
     checks: list[Object] = [
         {
             "apiVersion": "v1",
@@ -115,4 +118,41 @@ def _health(settings: TupprSettings) -> list[Object]:
                 "description": "Ceph is healthy",
             }
         )
-    return checks
+    return [*checks, *map(_gate, context.desired.upgrade.gates)]
+
+
+def _gate(gate: HealthGate) -> Object:
+    """Return a gate of the configuration as a health check."""
+    check: Object = {
+        "apiVersion": gate.api_version,
+        "kind": gate.kind,
+        "expr": gate.expr,
+        "timeout": gate.timeout,
+        "description": gate.name,
+    }
+    if gate.namespace is not None:
+        check["namespace"] = gate.namespace
+    if gate.object_name is not None:
+        check["name"] = gate.object_name
+    if gate.selector is not None:
+        check["labelSelector"] = {
+            "matchExpressions": [_requirement(part) for part in _PARTS.findall(gate.selector)]
+        }
+    return check
+
+
+_PARTS = pattern(r"(?:[^,()]|\([^()]*\))+")
+_SET = pattern(r"\s*(\S+)\s+(in|notin)\s*\(([^()]*)\)\s*")
+_EQUALITY = pattern(r"\s*([^\s=!]+)\s*(==?|!=)\s*([^\s=!]*)\s*")
+_OPERATORS = {"in": "In", "notin": "NotIn", "=": "In", "==": "In", "!=": "NotIn"}
+
+
+def _requirement(text: str) -> Object:
+    """Return one requirement of a label selector, in the syntax of kubectl, as an expression."""
+    match = _SET.fullmatch(text) or _EQUALITY.fullmatch(text)
+    if match is None:
+        key = text.strip()
+        operator = "DoesNotExist" if key.startswith("!") else "Exists"
+        return {"key": key.lstrip("! "), "operator": operator}
+    values = [value.strip() for value in match[3].split(",")]
+    return {"key": match[1], "operator": _OPERATORS[match[2]], "values": values}

@@ -309,6 +309,7 @@ OWNED_KINDS: dict[str, str] = {
 
 FILE_MARK = "@"
 """Prefix of a text that names a patch file."""
+_PATCH_FILES = (".yaml", ".yml", ".yaml.j2", ".yaml.tpl")
 _SEVERAL_DOCUMENTS = (1, 12)
 """First contract in which every configuration has several documents."""
 
@@ -329,7 +330,9 @@ def check_patches(context: RuleContext) -> None:
                 "patch.form",
                 f"{owner} is not a part of a configuration",
                 why="a patch is a mapping like the configuration that it changes",
-                fix="write keys, such as `machine: {sysctls: {...}}`",
+                fix=f"write '{FILE_MARK}{patch}', because only this names a file"
+                if isinstance(patch, str) and patch.endswith(_PATCH_FILES)
+                else "write keys, such as `machine: {sysctls: {...}}`",
                 at=where,
             )
 

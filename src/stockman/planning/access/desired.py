@@ -139,8 +139,8 @@ def _iter_desired_tokens(
 def _component_token(
     desired: Desired, cluster: ProxmoxCluster, name: str, major: int
 ) -> DesiredToken | None:
-    access = component(name).proxmox
     settings = desired.components[name]
+    access = component(name).proxmox_access(settings)
     if access is None:
         return None
     user, _, token = (settings.token_id or f"{access.user}!{access.token}").partition("!")
