@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from stockman.app.rendering.render import RenderContext, prepare_rendering
-from stockman.app.workspace.validation import validate
+from stockman.app.rendering.validation import validate
 from stockman.model.problem import Problems
 from stockman.rendering.managed_files import FileDecisions
 from tests.app.secret_workspace import SeededDice

@@ -17,7 +17,7 @@ from stockman.app.init.directory import (
     init_directory,
     invalid_option,
 )
-from stockman.app.workspace.validation import validate
+from stockman.app.rendering.validation import validate
 from stockman.config.presets import PRESETS, Answers
 from stockman.model.errors import Conflict, StockmanError, WrongUsage
 from stockman.ports.environment import GitFileState

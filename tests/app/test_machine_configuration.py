@@ -16,7 +16,7 @@ from stockman.app.machine_config.machines import (
     load_machines,
     write_configurations,
 )
-from stockman.app.workspace.validation import validate
+from stockman.app.rendering.validation import validate
 from stockman.model.errors import StockmanError
 from stockman.model.problem import Problem
 from stockman.talos.machine.assembly import trees_text

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.workspace.validation import validate
+from stockman.app.rendering.validation import validate
 from stockman.config.resolve import resolve
 from tests.config.written import CLUSTER, NODES, codes, loaded
 

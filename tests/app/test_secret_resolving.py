@@ -4,10 +4,11 @@ from pathlib import Path
 
 import pytest
 
+from stockman.app.rendering.validation import validate
 from stockman.app.secrets.keyring import Keyring
 from stockman.app.secrets.references import ReferenceContext, ResolvedDesired, resolve_secrets
 from stockman.app.secrets.store import SecretStore
-from stockman.app.workspace.validation import load_desired, validate
+from stockman.app.workspace.validation import load_desired
 from stockman.crypto.sops.update import NewValue
 from stockman.model.origin import Position
 from stockman.model.secret import Secret, SecretForm

@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 import stockman.model.problems
-from stockman.app.workspace.validation import validate
+from stockman.app.rendering.validation import validate
 from stockman.config.template_differences import DIFFERENCES, restoring_key
 from tests.fast_yaml import load_yaml
 

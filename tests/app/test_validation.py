@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 
+from stockman.app.rendering.validation import validate
 from stockman.app.workspace.directory import read_directory
-from stockman.app.workspace.validation import validate
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.problem import Severity
 from tests.cli.running import clean
@@ -166,7 +166,7 @@ def test_a_certificate_that_components_trust_must_exist(tmp_path: Path) -> None:
 def test_without_patches_nothing_of_talos_is_imported(tmp_path: Path) -> None:
     script = (
         "import sys; from pathlib import Path;"
-        "from stockman.app.workspace.validation import validate;"
+        "from stockman.app.rendering.validation import validate;"
         f"validate(Path({str(directory_with(tmp_path))!r}));"
         "sys.exit('stockman.talos.machine.assembly' in sys.modules)"
     )

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from stockman.app.workspace.validation import validate
+from stockman.app.rendering.validation import validate
 from stockman.config.load import load
 from stockman.config.presets import render_preset
 from stockman.config.rules import check_rules

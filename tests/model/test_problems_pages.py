@@ -16,8 +16,8 @@ from pathlib import Path
 import pytest
 
 from stockman.adapters.registry import HttpRegistry
+from stockman.app.rendering.validation import validate
 from stockman.app.workspace.directory import read_directory
-from stockman.app.workspace.validation import validate
 from stockman.cli.edge import internal_bug
 from stockman.cli.problems import problem_lines
 from stockman.config.load import CONFIG_FILES

@@ -80,7 +80,7 @@ def build_check_input(directory: Path) -> CheckInput:
 
     from stockman.adapters.git.probe import LocalGitProbe
     from stockman.adapters.system import LocalMachine, SystemClock
-    from stockman.app.workspace.validation import validate
+    from stockman.app.rendering.validation import validate
     from stockman.config.load import load
     from stockman.model.errors import NotFound, StockmanError
 

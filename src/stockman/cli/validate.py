@@ -41,7 +41,7 @@ def validate(ctx: click.Context, strict: bool, secrets: bool, output: Output) ->
     """
     import os
 
-    from stockman.app.workspace.validation import validate as validated
+    from stockman.app.rendering.validation import validate as validated
 
     validation = validated(options.directory(ctx), os.environ)
     if secrets and not validation.problems.errors:

@@ -16,7 +16,7 @@ from stockman.adapters.git.probe import LocalGitProbe
 from stockman.app.adoption.adopt import adopt_cluster, write_adoption
 from stockman.app.adoption.observation import AdoptionClients, observe_gitops
 from stockman.app.init.directory import InitContext as StartDoors
-from stockman.app.workspace.validation import validate
+from stockman.app.rendering.validation import validate
 from stockman.assessment.adoption.description import Adoption
 from stockman.kubernetes.objects import SECRETS, Object
 from stockman.model.problem import Problems

@@ -13,9 +13,9 @@ from stockman.adapters.git.probe import LocalGitProbe
 from stockman.app.adoption.adopt import AdoptionResult, write_adoption
 from stockman.app.init.directory import InitContext
 from stockman.app.machine_config.machines import load_machines
+from stockman.app.rendering.validation import validate
 from stockman.app.secrets.bundle import open_bundle
 from stockman.app.secrets.keyring import find_keyring
-from stockman.app.workspace.validation import validate
 from stockman.assessment.adoption.description import Adoption
 from stockman.model.errors import StockmanError
 from stockman.model.names import MachineAddress

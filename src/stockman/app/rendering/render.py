@@ -28,12 +28,12 @@ from stockman.app.rendering.secrets import (
     to_keep,
 )
 from stockman.app.rendering.templates import TemplateSources, apply_templates
+from stockman.app.rendering.validation import has_patch_files, validate
 from stockman.app.secrets.bundle import require_bundle
 from stockman.app.secrets.keyring import Keyring, find_keyring
 from stockman.app.secrets.proxmox_tokens import with_stored_tokens
 from stockman.app.secrets.reading import decrypt_file
 from stockman.app.secrets.references import ReferenceContext, ResolvedDesired, resolve_secrets
-from stockman.app.workspace.validation import has_patch_files, validate
 from stockman.catalog.component import InputFiles
 from stockman.config.gc_pause import pause_gc
 from stockman.config.language import Dialect
