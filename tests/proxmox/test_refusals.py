@@ -14,8 +14,8 @@ from stockman.model.errors import (
     Uncertain,
     Unreachable,
 )
-from stockman.model.secret import Secret
-from stockman.proxmox.errors import ErrorReply, Requester, clean_text, reply_error
+from stockman.model.secret import Secret, clean_text
+from stockman.proxmox.errors import ErrorReply, Requester, reply_error
 from stockman.proxmox.transport import Request
 
 READ = Request(method="GET", segments=("nodes", "pve1", "qemu", "100", "config"))

@@ -21,7 +21,7 @@ from stockman.model.errors import (
 )
 from stockman.model.problem import Problem
 from stockman.model.record import record
-from stockman.model.secret import MASK
+from stockman.model.secret import clean_text
 
 
 @record
@@ -96,8 +96,6 @@ class Expired(StockmanError):
     """The resource version is no longer available: objects must be listed again."""
 
 
-_LONGEST = 600
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _CANNOT = re.compile(
     r'cannot (?P<verb>\S+) resource "(?P<resource>[^"]+)" in API group "(?P<group>[^"]*)"'
     r'(?: in the namespace "(?P<namespace>[^"]*)")?'
@@ -224,15 +222,6 @@ def lost_reply(request: Request, why: str) -> StockmanError:
     if request.is_read:
         return Unreachable(problems.no_reply(request.shown, why))
     return Uncertain(problems.unknown_outcome(request.shown, why))
-
-
-def clean_text(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """Return a text of the server without secrets and control characters."""
-    for secret in secrets:
-        if secret:
-            text = text.replace(secret, MASK)
-    cleaned = _CONTROL.sub(" ", text).strip()
-    return cleaned if len(cleaned) <= _LONGEST else f"{cleaned[:_LONGEST]}..."
 
 
 def _clean_field(request: Request, value: object) -> str:

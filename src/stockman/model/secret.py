@@ -96,6 +96,19 @@ def secret_form(text: str) -> SecretForm:
     return SecretForm.LITERAL
 
 
+_CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
+_LONGEST = 600
+
+
+def clean_text(text: str, secrets: tuple[str, ...] = ()) -> str:
+    """Return a text of another system without secrets and control characters, shortened."""
+    for secret in secrets:
+        if secret:
+            text = text.replace(secret, MASK)
+    cleaned = _CONTROL.sub(" ", text).strip()
+    return cleaned if len(cleaned) <= _LONGEST else f"{cleaned[:_LONGEST]}..."
+
+
 T = TypeVar("T")
 SecretChange = Callable[[Secret, "Origin | None"], Secret]
 
@@ -124,6 +137,11 @@ def find_secrets(value: object, name: str = "") -> Iterator[tuple[str, Secret]]:
         for number, item in enumerate(value):
             if type(item) not in SCALAR_TYPES:
                 yield from find_secrets(item, f"{name}[{number}]")
+
+
+def holds_secret(value: object) -> bool:
+    """Return whether a value is a secret or contains one."""
+    return next(find_secrets(value), None) is not None
 
 
 def replace_secrets(value: T, change: SecretChange, origin: Origin | None = None) -> T:

@@ -18,12 +18,10 @@ from stockman.model.errors import (
 )
 from stockman.model.problem import Problem
 from stockman.model.record import record
-from stockman.model.secret import MASK
+from stockman.model.secret import clean_text
 from stockman.proxmox.transport import Request
 
 AUTHENTICATION = "proxmox.authentication"
-_LONGEST = 600
-_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 _PRIVILEGE = re.compile(r"Permission check failed \((?P<path>/[^,)]*), (?P<privileges>[^)]+)\)")
 _HOST_UNREACHABLE = 595
 _PROXY_ERRORS = range(595, 600)
@@ -166,15 +164,6 @@ def unknown_outcome(request: Request, why: str) -> Uncertain:
             fix="check the task list of the host before you run it again",
         )
     )
-
-
-def clean_text(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """Return a text of the server without secrets and control characters."""
-    for secret in secrets:
-        if secret:
-            text = text.replace(secret, MASK)
-    cleaned = _CONTROL.sub(" ", text).strip()
-    return cleaned if len(cleaned) <= _LONGEST else f"{cleaned[:_LONGEST]}..."
 
 
 def _reply_text(request: Request, reply: ErrorReply) -> str:

@@ -15,7 +15,7 @@ from stockman.model.desired import Cluster, Desired, Node
 from stockman.model.names import NodeName
 from stockman.model.problem import Problems
 from stockman.model.record import record
-from stockman.model.secret import Secret
+from stockman.model.secret import Secret, holds_secret
 from stockman.rendering.renovate import MARKERS
 from stockman.talos.documents import Document
 from stockman.talos.machine.configuration import machine_documents, reveal_document
@@ -265,13 +265,13 @@ def _patch(stem: str, patch: Patch, problems: Problems) -> Iterator[File]:
 def _public_part(document: Document) -> Document:
     """Return the part of a document that is not secret; documents with a kind stay whole."""
     if "kind" in document:
-        return {} if _holds_secret(document) else document
+        return {} if holds_secret(document) else document
     return _split_secrets(document, secret=False)
 
 
 def _hide_secrets(document: Document) -> Document:
     if "kind" in document:
-        return document if _holds_secret(document) else {}
+        return document if holds_secret(document) else {}
     return _split_secrets(document, secret=True)
 
 
@@ -282,17 +282,9 @@ def _split_secrets(document: Document, *, secret: bool) -> Document:
             inner = _split_secrets(value, secret=secret)
             if inner or (not value and not secret):
                 secrets[key] = inner
-        elif _holds_secret(value) is secret:
+        elif holds_secret(value) is secret:
             secrets[key] = value
     return secrets
-
-
-def _holds_secret(value: object) -> bool:
-    if isinstance(value, dict):
-        return any(_holds_secret(item) for item in value.values())
-    if isinstance(value, list):
-        return any(_holds_secret(item) for item in value)
-    return isinstance(value, Secret)
 
 
 def _text(documents: Sequence[Document]) -> str:

@@ -19,7 +19,7 @@ from stockman.model.errors import Refused
 from stockman.model.names import NodeName
 from stockman.model.problem import Problem
 from stockman.model.record import record
-from stockman.model.secret import Secret
+from stockman.model.secret import Secret, holds_secret
 from stockman.model.version import Version
 from stockman.talos.documents import Document, as_mapping
 from stockman.talos.machine.configuration import machine_documents, reveal_document
@@ -223,7 +223,7 @@ class _NodeWriter:
         hidden: list[Document] = []
         for document in documents:
             if "kind" in document:  # such a document is never split
-                (hidden if _holds_secret(document) else plain).append(document)
+                (hidden if holds_secret(document) else plain).append(document)
             else:
                 plain += [part] if (part := _select_values(document, secret=False)) else []
                 hidden += [part] if (part := _select_values(document, secret=True)) else []
@@ -304,14 +304,6 @@ def _text(documents: Sequence[Document]) -> str:
     return "---\n".join(render_yaml(document) for document in documents)
 
 
-def _holds_secret(value: object) -> bool:
-    if isinstance(value, dict):
-        return any(_holds_secret(item) for item in value.values())
-    if isinstance(value, list):
-        return any(_holds_secret(item) for item in value)
-    return isinstance(value, Secret)
-
-
 def _select_values(document: Document, *, secret: bool) -> Document:
     """Return only the secret values of a document, or only the others."""
     selected: Document = {}
@@ -320,7 +312,7 @@ def _select_values(document: Document, *, secret: bool) -> Document:
             inner = _select_values(value, secret=secret)
             if inner:
                 selected[key] = inner
-        elif _holds_secret(value) is secret:
+        elif holds_secret(value) is secret:
             selected[key] = value
     return selected
 

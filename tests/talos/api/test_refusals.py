@@ -13,7 +13,8 @@ from stockman.model.errors import (
     Unreachable,
     Unsupported,
 )
-from stockman.talos.api.errors import CallFailure, call_error, sanitize_text
+from stockman.model.secret import clean_text
+from stockman.talos.api.errors import CallFailure, call_error
 from stockman.talos.api.transport import GrpcCode, TalosRequest
 from tests.talos.api.scripted import NODE
 
@@ -68,7 +69,7 @@ def test_a_refusal_without_words_has_a_reason_all_the_same(code: GrpcCode) -> No
 
 
 def test_what_a_machine_says_is_fit_for_a_terminal() -> None:
-    assert sanitize_text("a\x1b[31m\nb" + "x" * 1000, ("b",))[:8] == "a [31m *"
+    assert clean_text("a\x1b[31m\nb" + "x" * 1000, ("b",))[:8] == "a [31m *"
 
 
 def test_secrets_of_a_request_are_not_repeated() -> None:

@@ -9,11 +9,10 @@ from http import HTTPStatus
 from stockman.model.errors import Refused, StockmanError, Unreachable
 from stockman.model.problem import Problem
 from stockman.model.record import record
-from stockman.model.secret import MASK
+from stockman.model.secret import MASK, clean_text
 from stockman.proxmox.errors import (
     ErrorReply,
     Requester,
-    clean_text,
     reply_error,
     unexpected_answer,
 )

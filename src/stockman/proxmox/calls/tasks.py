@@ -10,9 +10,10 @@ from stockman.model.errors import NotFound, StockmanError, Uncertain
 from stockman.model.names import HostName
 from stockman.model.problem import Problem
 from stockman.model.record import record
+from stockman.model.secret import clean_text
 from stockman.ports.system import Timekeeper
 from stockman.proxmox.calls.base import Calls, Path
-from stockman.proxmox.errors import clean_text, error_from_text
+from stockman.proxmox.errors import error_from_text
 from stockman.proxmox.rows import mapping, read_record, row_list, text
 from stockman.proxmox.tasks import TaskRef, TaskResult, TaskState, TaskSummary
 from stockman.proxmox.transport import Request, Transport

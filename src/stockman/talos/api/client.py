@@ -13,7 +13,7 @@ from contextlib import aclosing
 
 from stockman.model.names import MachineAddress
 from stockman.model.pattern import pattern
-from stockman.model.secret import Secret
+from stockman.model.secret import Secret, clean_text
 from stockman.talos.api.calls import (
     MACHINE,
     READ_SECONDS,
@@ -32,7 +32,6 @@ from stockman.talos.api.calls import (
     get_texts,
     invalid_answer,
 )
-from stockman.talos.api.errors import sanitize_text
 from stockman.talos.api.etcd import EtcdCalls
 from stockman.talos.api.machines import DiskCalls, NetworkCalls
 from stockman.talos.api.upgrades import UpgradeCalls
@@ -170,7 +169,7 @@ class ConfigurationCalls(ApiCalls):
             return ApplyConfigurationResult(
                 mode=_applied_mode(row, application.mode, in_maintenance=is_new),
                 details=Secret(get_optional_text(row, "mode_details"), resolved=True),
-                warnings=tuple(sanitize_text(text, secrets) for text in get_texts(row, "warnings")),
+                warnings=tuple(clean_text(text, secrets) for text in get_texts(row, "warnings")),
             )
         except InvalidAnswer as error:
             raise invalid_answer(_APPLY, at, str(error)) from None

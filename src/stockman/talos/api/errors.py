@@ -16,7 +16,7 @@ from stockman.model.errors import (
 from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 from stockman.model.record import record
-from stockman.model.secret import MASK
+from stockman.model.secret import clean_text
 from stockman.talos.api.transport import GrpcCode, TalosRequest
 
 _TEXTS = {
@@ -101,8 +101,6 @@ def talos_problem(code: str, where: str, why: str) -> Problem:
 
 _NOT_PULLED = "not found in containerd store"
 """How Talos says, under another code, that an installer is missing."""
-_LONGEST = 600
-_CONTROL = pattern(r"[\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 
 _NOT_DELIVERED_SIGNS = (
     "Error while dialing",
@@ -143,7 +141,7 @@ _MAYBE_BUSY = (GrpcCode.FAILED_PRECONDITION, GrpcCode.ABORTED, GrpcCode.UNKNOWN)
 
 def call_error(request: TalosRequest, failure: CallFailure) -> StockmanError:
     """Return the error that a failed call raises."""
-    why = sanitize_text(failure.message, request.secrets)
+    why = clean_text(failure.message, request.secrets)
     kind, code = _error_kind(request, failure.code, why)
     if code == "talos.answer":
         why = f"it ends the call with code {failure.code}: {why}".rstrip(": ")
@@ -182,7 +180,7 @@ def _lost_answer_kind(request: TalosRequest) -> tuple[type[StockmanError], str]:
 
 def invalid_answer_error(request: TalosRequest, why: str) -> Rejected:
     """Return the error of an invalid answer."""
-    why = sanitize_text(why, request.secrets)
+    why = clean_text(why, request.secrets)
     return Rejected(talos_problem("talos.answer", request.shown, why))
 
 
@@ -190,12 +188,3 @@ def lost_answer_error(request: TalosRequest, why: str) -> StockmanError:
     """Return the error of a missing answer: a read failed, a change may have been made."""
     kind, code = _lost_answer_kind(request)
     return kind(talos_problem(code, request.shown, why))
-
-
-def sanitize_text(text: str, secrets: tuple[str, ...] = ()) -> str:
-    """Return a text of a machine without secrets and control characters, shortened."""
-    for secret in secrets:
-        if secret:
-            text = text.replace(secret, MASK)
-    clean = _CONTROL.sub(" ", text).strip()
-    return clean if len(clean) <= _LONGEST else f"{clean[:_LONGEST]}..."

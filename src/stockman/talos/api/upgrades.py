@@ -6,6 +6,7 @@ from contextlib import aclosing
 
 from stockman.model.errors import Rejected, Uncertain, Unsupported
 from stockman.model.names import MachineAddress
+from stockman.model.secret import clean_text
 from stockman.model.version import Version
 from stockman.talos.api.calls import (
     MACHINE,
@@ -16,7 +17,7 @@ from stockman.talos.api.calls import (
     get_row,
     get_text,
 )
-from stockman.talos.api.errors import sanitize_text, talos_problem
+from stockman.talos.api.errors import talos_problem
 from stockman.talos.api.machines import PowerCalls
 from stockman.talos.api.transport import TalosRequest
 from stockman.talos.records.operations import (
@@ -138,7 +139,7 @@ def _progress(row: Row) -> tuple[int | None, str]:
     """Return the exit code, if it is known, and a line of output."""
     progress = get_row(row, "progress")
     code = get_number(progress, "exit_code") if "exit_code" in progress else None
-    return code, sanitize_text(get_optional_text(progress, "message"))
+    return code, clean_text(get_optional_text(progress, "message"))
 
 
 def _unknown_outcome(request: TalosRequest, why: str) -> Uncertain:
