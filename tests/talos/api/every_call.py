@@ -80,6 +80,7 @@ EVERY: dict[str, Callable[[TalosClient], object]] = {
     "bootstrap": lambda talos: talos.bootstrap(NODE, recover=True),
     "etcd_members": lambda talos: talos.etcd_members(NODE),
     "etcd_status": lambda talos: talos.etcd_status(NODE),
+    "has_etcd_data": lambda talos: talos.has_etcd_data(NODE),
     "etcd_alarms": lambda talos: talos.etcd_alarms(NODE),
     "disarm_etcd": lambda talos: talos.disarm_etcd(NODE),
     "defragment_etcd": lambda talos: talos.defragment_etcd(NODE),

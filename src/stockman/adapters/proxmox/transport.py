@@ -189,13 +189,16 @@ class ProxmoxHttpTransport:
 
         Hosts count failed logins, and block addresses with too many of them (fail2ban).
         """
-        if self._has_answer:
+        if self._was_answered():
             return await self._call(request)
         async with self._first_call:
-            if not self._has_answer:
+            if not self._was_answered():  # another call may have been answered meanwhile
                 self._raise_rejection()
                 return await self._call(request)
         return await self._call(request)
+
+    def _was_answered(self) -> bool:
+        return self._has_answer
 
     async def _call(self, request: Request) -> Reply:
         try:
