@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import hashlib
+import os
 import socket
 import ssl
 from abc import ABC, abstractmethod
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime
-from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryFile
 from types import TracebackType
-from typing import Self
+from typing import IO, Self
 
 from stockman.model.secret import Secret
 from stockman.ports.environment import Certificate, Trust
@@ -48,16 +50,26 @@ def insecure_context() -> ssl.SSLContext:
 def load_client_certificate(context: ssl.SSLContext, crt: str, key: Secret) -> None:
     """Use a client certificate in handshakes; raises `ssl.SSLError` or `ValueError`.
 
-    OpenSSL reads keys only from files, so the key is written to a private temporary directory.
+    OpenSSL reads keys only from files. These have no name and, where the system can, are only in
+    memory, so that no key survives a kill.
     """
-    with TemporaryDirectory(prefix="stockman-") as private:
-        path = Path(private) / "client.pem"
-        path.touch(mode=0o600)
-        try:
-            path.write_text(f"{key.reveal()}\n{crt}", "ascii")
-            context.load_cert_chain(path, password=_no_password)
-        finally:
-            path.unlink()
+    with _unnamed_file(crt) as certificate_path, _unnamed_file(key.reveal()) as key_path:
+        context.load_cert_chain(certificate_path, key_path, password=_no_password)
+
+
+@contextmanager
+def _unnamed_file(text: str) -> Iterator[str]:
+    """Return a path that leads to a text until the context ends."""
+    with _create_unnamed_file() as file:
+        file.write(text.encode("ascii"))
+        file.seek(0)
+        yield f"/dev/fd/{file.fileno()}"
+
+
+def _create_unnamed_file() -> IO[bytes]:
+    if hasattr(os, "memfd_create"):  # Linux
+        return os.fdopen(os.memfd_create("stockman"), "w+b", buffering=0)
+    return TemporaryFile(buffering=0)
 
 
 def _no_password() -> str:

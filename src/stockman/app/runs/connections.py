@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections.abc import AsyncIterator
 from contextlib import AsyncExitStack, asynccontextmanager
+from datetime import timedelta
+from functools import partial
 from typing import TYPE_CHECKING
 
 from stockman.app.proxmox import (
@@ -34,6 +36,8 @@ if TYPE_CHECKING:
     from stockman.talos.credentials.certificates import ClientIssuer
 
 _API_PORT = 6443
+_CERTIFICATE_LIFETIME = timedelta(days=1)
+"""Of the certificates of a run, which are only in memory."""
 _FROM_CONFIGURATION = "proxmox_token_secret of the configuration"
 _PULL_HINT = (
     "run `git pull` in case somebody renewed it; `stockman apply --only access` with the token of"
@@ -162,7 +166,7 @@ def _talos(workspace: RunWorkspace) -> GrpcTalos:
     from stockman.talos.credentials.roles import TalosRole
 
     issuer = _issuer(workspace)
-    certificate = issuer.talos_client([TalosRole.ADMIN])
+    certificate = issuer.talos_client([TalosRole.ADMIN], _CERTIFICATE_LIFETIME)
     identity = ClientIdentity(
         ca=issuer.bundle.certs.os.crt, crt=certificate.crt, key=certificate.key
     )
@@ -199,7 +203,8 @@ def _kubernetes(workspace: RunWorkspace, clock: Timekeeper) -> HttpKubernetes:
         renew=False,
         shared=False,
     )
-    certificate = update_kubeconfig("", Secret(""), admin, issuer.now, issuer.kubernetes_admin)
+    make = partial(issuer.kubernetes_admin, _CERTIFICATE_LIFETIME)
+    certificate = update_kubeconfig("", Secret(""), admin, issuer.now, make)
     context = read_context("kubeconfig", Secret(certificate.text.reveal(), resolved=True))
     return HttpKubernetes(
         KubernetesEndpoint(context=context, connect=workspace.desired.connect), clock
