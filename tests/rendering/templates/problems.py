@@ -17,6 +17,7 @@ _SHOWN = (
     "template.not-text",
     "template.outside-root",
     "template.random",
+    "template.secret-used",
     "template.secret-withheld",
     "template.syntax",
     "template.too-deep",

@@ -109,7 +109,6 @@ UNSAFE = [
     "#{ nodes[0].update(name='other') }#",
     "#{ env.pop('LANG') }#",
     "#% set l = [1, 2] %##{ l.sort(key='a'.center) }#",
-    "#{ cloudflare_token.encode() }#",
 ]
 
 
@@ -143,6 +142,12 @@ def test_templates_that_include_each_other_are_stopped() -> None:
 @pytest.mark.parametrize("text", UNSAFE)
 def test_there_is_no_way_out_of_the_fence(text: str) -> None:
     assert problem_of(text).code == "template.unsafe"
+
+
+def test_a_secret_does_not_become_bytes() -> None:
+    (problem,) = rendering_of({"a.sops.yaml.j2": "#{ cloudflare_token.encode() }#"}).problems
+
+    assert problem.code == "template.unsafe"
 
 
 @pytest.mark.parametrize(

@@ -13,7 +13,7 @@ from stockman.rendering.templates.names import (
     environment_names,
     template_names,
 )
-from tests.rendering.templates.trees import HERE, plain
+from tests.rendering.templates.trees import HERE, plain, rendering_of
 
 CLASSIC = HERE / "tree" / "classic"
 TOML = HERE / "tree" / "toml"
@@ -166,7 +166,22 @@ def test_a_reference_to_a_secret_has_no_value_until_it_is_resolved() -> None:
     ],
 )
 def test_variables_that_sound_secret_are_secrets(name: str, secret: bool) -> None:
-    assert (f"env.{name}" in environment_names({name: "value"}).secrets) is secret
+    variable = f"STOCKMAN_TEMPLATE_{name}"
+
+    assert (f"env.{variable}" in environment_names({variable: "value"}).secrets) is secret
+
+
+def test_templates_see_only_variables_that_are_meant_for_them() -> None:
+    variables = {"STOCKMAN_TEMPLATE_SITE": "meadow", "PROXMOX_VE_API_TOKEN": "x", "HOME": "/root"}
+
+    assert environment_names(variables).values == {"STOCKMAN_TEMPLATE_SITE": "meadow"}
+
+
+def test_a_template_that_reads_another_variable_is_stopped() -> None:
+    (problem,) = rendering_of({"a.yaml.j2": "#{ env.LANG }#"}).problems
+
+    assert problem.code == "template.unsafe"
+    assert "STOCKMAN_TEMPLATE_LANG" in problem.fix
 
 
 def test_names_show_no_secret_in_their_representation() -> None:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from stockman.rendering.templates.contract import TOML
-from stockman.rendering.templates.render import RenderedTemplate
+from stockman.rendering.templates.render import RenderedTemplate, find_exposed_secrets
 from tests.rendering.templates.trees import SECRET, rendering_of
 
 NAME = "cloudflare_token"
@@ -77,15 +77,93 @@ STEPS = st.sampled_from(
 )
 
 
+USES = [
+    *PRINTED,
+    "#% for c in T %#x#% endfor %#",
+    "#% set a, b = T[:2] %#",
+    "#{ T | length }#",
+    "#{ T | count }#",
+    "#{ T.find('a') }#",
+    "#{ T.startswith('h') }#",
+    "#{ T == 'x' }#",
+    "#{ 'x' == T }#",
+    "#{ T < 'x' }#",
+    "#{ T == domain }#",
+    "#{ T in 'abc' }#",
+    "#{ 'a' in T }#",
+    "#{ 'a' in [T] }#",
+    "#{ [T] == ['a'] }#",
+    "#{ T is eq 'a' }#",
+    "#{ T is lower }#",
+    "#{ 'a' is in T }#",
+    "#{ ['a'] | select('eq', T) | list }#",
+    "#{ [T] | select('eq', 'a') | list }#",
+    "#{ [{'a': T}] | selectattr('a', '==', 'x') | list }#",
+    "#{ [{'a': T}] | map(attribute='a') | map('length') | list }#",
+    "#{ [{'a': T}] | map(attribute='a') | sort | length }#",
+    "#{ ['a'].index(T) }#",
+    "#{ ['a'].count(T) }#",
+    "#{ {'a': 1}.get(T) }#",
+    "#{ {'a': 1}[T] }#",
+    "#{ {'a': 1} | attr(T) }#",
+    "#{ {T: 1} | length }#",
+    "#{ {'a': 1}.keys().isdisjoint([T]) }#",
+    "#{ T | int }#",
+    "#{ 'abc'[T | int] }#",
+    "#% for g in ['a', T] %##{ loop.changed(g) }##% endfor %#",
+    "#{ '%d' % (T | length) }#",
+    "#{ T | wordcount }#",
+]
+"""Everything with which a template can write a secret piece by piece."""
+EXISTS = [
+    "#% if T %#there#% endif %#",
+    "#% if not T %#there#% endif %#",
+    "#% if T and domain %#there#% endif %#",
+    "#{ 'yes' if T else 'no' }#",
+    "#% if T != '' %#there#% endif %#",
+    "#% if T == '' %#there#% endif %#",
+    "#% if T is defined and T is not none %#there#% endif %#",
+    "#% if T | default('') %#there#% endif %#",
+    "#{ T is string }#",
+    "#% macro m(x) %##{ 'yes' if x }##% endmacro %##{ m(T) }#",
+    "#{ nodes | map(attribute='name') | sort | join }#",
+]
+
+
 def made(text: str) -> RenderedTemplate:
+    files = {
+        "app.sops.yaml.j2": text.replace("T", NAME),
+        "shared.partial.yaml.j2": f"#{{ {NAME} }}#",
+        "macros.partial.yaml.j2": f"#% macro give() %##{{ {NAME} }}##% endmacro %#",
+    }
+    rendering = rendering_of(files)
+    assert list(rendering.problems) == []
+    return rendering.files["app.sops.yaml"]
+
+
+@pytest.mark.parametrize("text", USES)
+def test_a_file_that_is_not_encrypted_cannot_use_a_secret(text: str) -> None:
     files = {
         "app.yaml.j2": text.replace("T", NAME),
         "shared.partial.yaml.j2": f"#{{ {NAME} }}#",
         "macros.partial.yaml.j2": f"#% macro give() %##{{ {NAME} }}##% endmacro %#",
     }
     rendering = rendering_of(files)
-    assert list(rendering.problems) == []
-    return rendering.files["app.yaml"]
+
+    problems = [*rendering.problems, *find_exposed_secrets(rendering)]
+    assert {problem.code for problem in problems} <= {
+        "template.secret-used",
+        "template.secret-exposed",
+    }
+    assert problems
+    assert SECRET not in "".join(map(str, problems))
+
+
+@pytest.mark.parametrize("text", EXISTS)
+def test_a_file_that_is_not_encrypted_can_test_whether_a_secret_is_set(text: str) -> None:
+    rendering = rendering_of({"app.yaml.j2": text.replace("T", NAME)})
+
+    assert [*rendering.problems, *find_exposed_secrets(rendering)] == []
 
 
 @pytest.mark.parametrize("text", PRINTED)
@@ -108,7 +186,7 @@ def test_no_chain_of_filters_hides_a_secret(steps: list[str]) -> None:
 def test_a_secret_is_revealed_at_the_line_that_prints_it() -> None:
     file = made("kind: Secret\nstringData:\n  token: #{ T }#\n")
 
-    assert [str(reveal.at) for reveal in file.reveals] == ["templates/config/app.yaml.j2:3:1"]
+    assert [str(reveal.at) for reveal in file.reveals] == ["templates/config/app.sops.yaml.j2:3:1"]
 
 
 def test_a_secret_of_an_included_template_is_revealed_there() -> None:

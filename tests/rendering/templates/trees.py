@@ -36,7 +36,7 @@ NAMES = TemplateNames(
         "proxmox_token_secret": SecretValue(name="proxmox_token_secret", value=None),
     }
 )
-ENVIRONMENT = {"SHEPHERD": "Ada", "LANG": "C"}
+ENVIRONMENT = {"STOCKMAN_TEMPLATE_SHEPHERD": "Ada", "LANG": "C"}
 _IDENTITY = age_key_pair(bytes(range(32)))
 KEYS = {
     "age.key": f"# public key: {_IDENTITY.recipient}\n{_IDENTITY.identity.reveal()}\n",

@@ -68,6 +68,8 @@ _SHALLOW_FILTERS = frozenset(
     }
 )
 """Filters that return the items of a list without looking into them."""
+_PASSING_FILTERS = frozenset({"batch", "d", "default", "slice"})
+"""Filters whose arguments can be part of the result."""
 _WALKING_FILTERS = frozenset({"groupby", "join", "max", "min", "sort", "sum", "unique"})
 """Other filters that accept lazy iterators."""
 _DEEP_TESTS = frozenset(
@@ -122,6 +124,7 @@ class TemplateSandbox(SandboxedEnvironment):
         self.filters |= {
             TICK: self._tick,
             WEIGH: self._weigh,
+            USE: self._use,
             SLICE: self._slice,
             JOIN: self._join,
         }
@@ -145,10 +148,17 @@ class TemplateSandbox(SandboxedEnvironment):
 
     def _weigh(self, value: object) -> object:
         if type(value) not in _PLAIN or type(value) is str:
-            self.guard.survey(value, set())
+            labels: set[str] = set()
+            self.guard.survey(value, labels)
+            self.guard.use(labels)
+        return value
+
+    def _use(self, value: object) -> object:
+        self.guard.use(secret_labels(value))
         return value
 
     def _slice(self, value: object) -> object:
+        self.guard.use(secret_labels(value))
         if isinstance(value, str | bytes):
             self.guard.text(len(value))
         elif isinstance(value, list | tuple):
@@ -161,6 +171,7 @@ class TemplateSandbox(SandboxedEnvironment):
         def join(eval_context: EvalContext, items: list[object]) -> str:
             labels: set[str] = set()
             self.guard.survey(items, labels)
+            self.guard.use(labels)
             self.guard.text(sum(len(item) for item in items if isinstance(item, str)))
             join = markup_join if eval_context.autoescape else str_join
             return mark_secret(join(items), frozenset(labels))
@@ -183,18 +194,20 @@ class TemplateSandbox(SandboxedEnvironment):
         )
 
     def getitem(self, obj: object, argument: object) -> object:
+        labels = {*secret_labels(obj), *secret_labels(argument)}
         if type(argument) is tuple:
-            self.guard.survey(argument, set())
+            self.guard.survey(argument, labels)
+        self.guard.use(labels)
         return super().getitem(obj, argument)
 
     def call_binop(self, context: Context, operator: str, left: object, right: object) -> object:
         before_operator(self.guard, operator, left, right)
-        result: object = self.binop_table[operator](left, right)
-        if isinstance(result, str):
-            labels: set[str] = set()
+        labels: set[str] = set()
+        if isinstance(left, str) or isinstance(right, str):
             self.guard.survey((left, right), labels)
-            return mark_secret(result, frozenset(labels))
-        return result
+            self.guard.use(labels)
+        result: object = self.binop_table[operator](left, right)
+        return mark_secret(result, frozenset(labels)) if isinstance(result, str) else result
 
     def call(
         self, context: Context, called: object, /, *arguments: object, **named: object
@@ -205,6 +218,11 @@ class TemplateSandbox(SandboxedEnvironment):
         owner = getattr(called, "__self__", None)
         if isinstance(owner, str | bytes):
             guard.survey((owner, arguments, tuple(named.values())), labels)
+            guard.use(labels)
+        elif not _passes_arguments_on(called):
+            used: set[str] = set()
+            guard.survey((arguments, tuple(named.values())), used)
+            guard.use(used)
         before = guard.depth
         guard.deeper(getattr(called, "name", None) or "the template")
         try:
@@ -212,6 +230,7 @@ class TemplateSandbox(SandboxedEnvironment):
             result: object = super().call(context, called, *paid, **named)
         finally:
             guard.depth = before
+        guard.use(labels)
         if isinstance(result, str):
             guard.text(len(result))
         if labels and isinstance(result, bytes):
@@ -237,6 +256,7 @@ class TemplateSandbox(SandboxedEnvironment):
         def wrapper(*arguments: object, **named: object) -> str:
             labels: set[str] = set()
             self.guard.survey((owner, arguments, tuple(named.values())), labels)
+            self.guard.use(labels)
             if by_map:
                 (only,) = arguments
                 fields = only if isinstance(only, Mapping) else {}
@@ -262,7 +282,11 @@ class TemplateSandbox(SandboxedEnvironment):
             labels: set[str] = set()
             if deep:
                 guard.survey((subject, remaining, tuple(named.values())), labels)
-            elif isinstance(subject, list | tuple | dict | str):
+            elif name not in _PASSING_FILTERS:
+                for value in (subject, *remaining, *named.values()):
+                    labels.update(secret_labels(value))
+            guard.use(labels)
+            if not deep and isinstance(subject, list | tuple | dict | str):
                 guard.spend(1 + (len(subject) >> 2))
             if isinstance(subject, GeneratorType):
                 if deep and name not in _WALKING_FILTERS:
@@ -273,6 +297,7 @@ class TemplateSandbox(SandboxedEnvironment):
                 growth(Call(guard, subject, tuple(remaining), named))
             result = function(*arguments[:first], subject, *remaining, **named)
             result = self.calls.charge_iterator(result)
+            guard.use(labels)
             if isinstance(result, str):
                 guard.text(len(result))
                 if deep:
@@ -283,7 +308,9 @@ class TemplateSandbox(SandboxedEnvironment):
 
     def _test(self, function: Callable[..., object]) -> Callable[..., object]:
         def wrapper(*arguments: object) -> object:
-            self.guard.survey(arguments, set())
+            labels: set[str] = set()
+            self.guard.survey(arguments, labels)
+            self.guard.use(labels)
             return function(*arguments)
 
         return update_wrapper(wrapper, function)
@@ -442,6 +469,8 @@ TICK = "stockman tick"
 """Filter that charges a section of a template; templates cannot use its name."""
 WEIGH = "stockman weigh"
 """Filter that charges walking through its value."""
+USE = "stockman use"
+"""Filter that stops if its value is a secret that must not be used."""
 SLICE = "stockman slice"
 """Filter that charges a slice of a string or list."""
 JOIN = "stockman join"
@@ -496,6 +525,8 @@ class _Instrumenter(NodeTransformer):
         steps = self._steps_inside(node)
         if isinstance(node, nodes.For):
             tick = _tick(steps, node.lineno)
+            if isinstance(node.iter, nodes.Expr):
+                node.iter = _filter_call(node.iter, USE)
             if node.test is None:
                 node.body.insert(0, nodes.ExprStmt(tick, lineno=node.lineno))
             else:
@@ -511,10 +542,11 @@ class _Instrumenter(NodeTransformer):
 
     def _comparison(self, node: nodes.Node) -> nodes.Node:
         self.generic_visit(node)
-        if isinstance(node, nodes.Compare) and not _is_short(node):
-            node.expr = _filter_call(node.expr, WEIGH)
+        if isinstance(node, nodes.Compare) and not _is_existence_test(node):
+            name = USE if _is_short(node) else WEIGH
+            node.expr = _filter_call(node.expr, name)
             for operand in node.ops:
-                operand.expr = _filter_call(operand.expr, WEIGH)
+                operand.expr = _filter_call(operand.expr, name)
         return node
 
     def _concatenation(self, node: nodes.Node) -> nodes.Node:
@@ -542,6 +574,13 @@ def _is_short(node: nodes.Compare) -> bool:
     return single and not more and first.op not in _IN
 
 
+def _is_existence_test(node: nodes.Compare) -> bool:
+    """Return whether a comparison with an empty text only tests whether a value is set."""
+    (first, *more) = node.ops
+    is_empty = isinstance(first.expr, nodes.Const) and first.expr.value == ""
+    return is_empty and not more and first.op in ("eq", "ne")
+
+
 def _is_constant(node: nodes.Node) -> bool:
     of_constants = isinstance(node, nodes.Literal | nodes.Filter | nodes.Keyword)
     return of_constants and all(map(_is_constant, node.iter_child_nodes()))
@@ -556,6 +595,16 @@ def _filter_call(node: nodes.Expr, name: str) -> nodes.Expr:
 def _tick(cost: int, line: int) -> nodes.Filter:
     number = nodes.Const(cost, lineno=line)
     return nodes.Filter(number, TICK, [], [], None, None, lineno=line)
+
+
+_STORING_METHODS = frozenset({"append", "extend", "insert"})
+
+
+def _passes_arguments_on(called: object) -> bool:
+    """Return whether a call does nothing with its arguments that a template could see."""
+    if isinstance(called, BuiltinMethodType):
+        return called.__name__ in _STORING_METHODS
+    return isinstance(called, Macro) or called in (Namespace, Cycler, Joiner, dict)
 
 
 _PARTS = (list, tuple, dict, set, frozenset, range, *VIEWS)

@@ -35,11 +35,13 @@ class Guard:
         self.limits = limits
         self.depth = 0
         self.reveals: dict[RevealedSecret, None] = {}
+        self._readable_file = ""
         self._whole = limits.work
         self._left = 0
 
-    def begin(self) -> None:
-        """Start with another file."""
+    def begin(self, readable_file: str) -> None:
+        """Start with another file; `readable_file` is empty if it will be encrypted."""
+        self._readable_file = readable_file
         self.depth = 0
         self.reveals = {}
         self._left = min(self.limits.work_per_file, self._whole)
@@ -54,6 +56,21 @@ class Guard:
     def spent(self) -> int:
         """Steps of all files so far."""
         return self.limits.work - self._whole
+
+    def use(self, labels: Iterable[str]) -> None:
+        """Stop a template that uses secrets, unless its file will be encrypted.
+
+        Whatever is compared with a secret, cut from it or computed from it can write it into the
+        file piece by piece.
+        """
+        if self._readable_file and (names := sorted(labels)):
+            raise TemplateStopped(
+                code="template.secret-used",
+                what=f"{names[0]} is used in {self._readable_file}",
+                why="only files with .sops. before the suffix are encrypted; other files can only"
+                " test whether a secret is set",
+                fix="move it to a *.sops.* file, or write `if NAME` to test whether it is set",
+            )
 
     def spend(self, steps: int) -> None:
         self._left -= steps

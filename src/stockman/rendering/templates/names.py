@@ -77,14 +77,19 @@ def template_names(
     return TemplateNames(values=values)
 
 
+TEMPLATE_VARIABLES = "STOCKMAN_TEMPLATE_"
+"""Prefix of the environment variables that templates can read."""
+
+
 def environment_names(variables: Lookup[str, str]) -> TemplateNames:
-    """Return the environment variables; those that look like secrets are secrets."""
+    """Return the environment variables for templates; those that look like secrets are secrets."""
     return TemplateNames(
         values={
             name: SecretValue(name=f"env.{name}", value=Secret(text))
-            if text and _SECRET_VARIABLE.search(name)
+            if text and _SECRET_VARIABLE.search(name.removeprefix(TEMPLATE_VARIABLES))
             else text
             for name, text in variables.items()
+            if name.startswith(TEMPLATE_VARIABLES)
         }
     )
 

@@ -27,7 +27,12 @@ from stockman.rendering.templates.contract import BLOCK, COMMENT, VARIABLE, Limi
 from stockman.rendering.templates.environment import TemplateSandbox
 from stockman.rendering.templates.functions import FILTERS, Functions
 from stockman.rendering.templates.guard import Guard, RevealedSecret, nesting_too_deep
-from stockman.rendering.templates.names import SecretValue, TemplateNames, environment_names
+from stockman.rendering.templates.names import (
+    TEMPLATE_VARIABLES,
+    SecretValue,
+    TemplateNames,
+    environment_names,
+)
 from stockman.rendering.templates.secret_text import UnresolvedSecret, mark_secret
 from stockman.rendering.templates.tree import TemplateFile, TemplateTree
 
@@ -67,7 +72,7 @@ class TemplateInputs:
     key_files: Mapping[str, Secret]
     """Contents of the files that functions read, by name."""
     environment: Mapping[str, str] = field(default_factory=dict, repr=False)
-    """Environment variables: `env` in templates."""
+    """Environment variables, of which templates can read some: `env`."""
 
 
 def render_templates(
@@ -87,7 +92,10 @@ def _rendering(tree: TemplateTree, sources: TemplateInputs, limits: Limits) -> R
         fenced.add_filter(name, FILTERS[name])
     variables = environment_names(sources.environment)
     values = {name: _mark_secrets(value) for name, value in sources.names.values.items()}
-    process = {name: _mark_secrets(value) for name, value in variables.values.items()}
+    process = _Variables(
+        {name: _mark_secrets(value) for name, value in variables.values.items()},
+        hidden=frozenset(sources.environment) - variables.values.keys(),
+    )
     fenced.calls.share([values, process])
     fenced.globals |= {"env": process, **by_name, **values}
     known = sources.names.secrets | variables.secrets
@@ -112,6 +120,25 @@ def _rendering(tree: TemplateTree, sources: TemplateInputs, limits: Limits) -> R
     )
 
 
+class _Variables(dict[str, object]):
+    """The environment variables for templates; stops a template that reads another one."""
+
+    def __init__(self, values: Mapping[str, object], hidden: frozenset[str]) -> None:
+        super().__init__(values)
+        self._hidden = hidden
+
+    def __missing__(self, name: str) -> object:
+        if name in self._hidden:
+            raise TemplateStopped(
+                code="template.unsafe",
+                what=f"the template reads the environment variable {name}, which is not allowed",
+                why=f"templates can only read variables whose names begin with"
+                f" {TEMPLATE_VARIABLES}; others may contain credentials",
+                fix=f"set {TEMPLATE_VARIABLES}{name}, and use `env.{TEMPLATE_VARIABLES}{name}`",
+            )
+        raise KeyError(name)
+
+
 FAILURES = (
     ArithmeticError,
     AssertionError,
@@ -128,7 +155,7 @@ FAILURES = (
 
 def _render_file(file: TemplateFile, fenced: TemplateSandbox) -> RenderedTemplate:
     guard = fenced.guard
-    guard.begin()
+    guard.begin("" if is_sealed(file.target) else file.target)
     try:
         text = _text(file, fenced)
         return RenderedTemplate(
