@@ -7,13 +7,11 @@ from pathlib import Path
 
 import pytest
 
-import stockman.model.problems
 from stockman.app.rendering.validation import validate
 from stockman.config.template_differences import DIFFERENCES, restoring_key
 from tests.fast_yaml import load_yaml
 
 CODE = "config.template-difference"
-PAGE = Path(stockman.model.problems.__file__).with_name(f"{CODE}.md").read_text()
 HOW_TO = Path(__file__).parents[2] / "docs/how-to/from-cluster-template.md"
 CLUSTER = """\
 node_cidr: 127.66.0.0/24
@@ -51,7 +49,7 @@ def reported(directory: Path, more: str = "") -> list[str]:
 def restoring_yaml() -> str:
     return next(
         block.partition("\n")[2]
-        for block in PAGE.split("```")
+        for block in HOW_TO.read_text().split("```")
         if block.startswith("yaml\n# in cluster.yaml")
     )
 
@@ -60,7 +58,7 @@ def test_every_difference_is_reported_with_its_key(tmp_path: Path) -> None:
     assert reported(tmp_path) == [difference.key for difference in DIFFERENCES]
 
 
-def test_the_keys_of_the_page_restore_all_of_them(tmp_path: Path) -> None:
+def test_the_keys_of_the_how_to_restore_all_of_them(tmp_path: Path) -> None:
     assert reported(tmp_path, restoring_yaml()) == []
 
 
@@ -87,5 +85,5 @@ def test_a_difference_of_machines_names_its_key() -> None:
     assert restoring_key("machine.certSANs") == ""
 
 
-def test_the_page_has_values_that_yaml_reads_as_written() -> None:
+def test_the_how_to_has_values_that_yaml_reads_as_written() -> None:
     assert load_yaml(restoring_yaml())["talos"]["platform"] == "metal"

@@ -61,8 +61,10 @@ from tests.talos.validation.problems import MADE_BY_CALL as MACHINES
 SECTIONS = ["## Example", "## Why it matters", "## What to do"]
 _HEADER = re.compile(r"(?P<severity>error|warning)\[(?P<code>[a-z0-9.-]+)\]: \S")
 _ADDRESS = re.compile(r"(?<![\d.])\d{1,3}(?:\.\d{1,3}){3}(?![\d.])")
-_NOT_DIALLED = [ipaddress.ip_network(text) for text in ("127.0.0.0/8", "10.42.0.0/15")]
-"""This machine, and the networks that exist only inside of a cluster."""
+_NOT_DIALLED = [
+    ipaddress.ip_network(text) for text in ("127.0.0.0/8", "10.42.0.0/15", "0.0.0.0/32")
+]
+"""This machine, the networks that exist only inside of a cluster, and no address at all."""
 
 
 def listed(*answers: Answer, address: str = "") -> Problem:

@@ -202,7 +202,7 @@ def check_template_differences(
             "config.template-difference",
             "cluster-template has settings that are not in its files, and that differ here",
             why=f"they are {listed}",
-            fix="write these keys; `stockman explain config.template-difference` shows the values"
+            fix='write these keys; "Move from cluster-template" in the documentation has the values'
             " of cluster-template",
             at=estate.nodes[0].where(),
         )
