@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman_lab.commands.runtime.coverage import coverage
+from stockman_lab.pve.api.registry import load_endpoints
+from stockman_lab.pve.schema.schema import Schema
 
 from docs._ext.link_targets import GENERATED
 from docs._ext.markdown import code, page, table
 
 _PROFILES = ("9.1", "8.4")
+_DEPTH = {"nodes": 2, "cluster": 1}
+"""Path segments below the first that form an area."""
 
 
 def pages() -> dict[str, str]:
@@ -17,7 +20,7 @@ def pages() -> dict[str, str]:
     text = page(
         "# Proxmox VE API of the lab",
         "",
-        "Calls that the simulated Proxmox VE implements, as printed by `stockman lab coverage`.",
+        "Calls that the simulated Proxmox VE implements.",
         "Other calls return status 501, as unknown methods of the real API do.",
         "",
         _areas(),
@@ -29,17 +32,17 @@ def pages() -> dict[str, str]:
 
 
 def _areas() -> Iterator[str]:
-    coverages = {profile: coverage(profile) for profile in _PROFILES}
     rows: dict[str, list[str]] = {}
-    for profile, release_coverage in coverages.items():
-        for area in release_coverage.areas:
-            if area.there:
-                rows.setdefault(area.area, ["", ""])[_PROFILES.index(profile)] = (
-                    f"{area.there} of {area.all}"
-                )
-    for profile, release_coverage in coverages.items():
-        implemented = sum(call.there for call in release_coverage.calls)
-        yield f"- release {profile}: {implemented} of {len(release_coverage.calls)} calls"
+    for column, profile in enumerate(_PROFILES):
+        areas: dict[str, list[bool]] = {}
+        for operation, is_implemented in _operations(profile).items():
+            areas.setdefault(_area(operation[1]), []).append(is_implemented)
+        implemented = sum(map(sum, areas.values()))
+        total = sum(map(len, areas.values()))
+        yield f"- release {profile}: {implemented} of {total} calls"
+        for area, calls in areas.items():
+            if any(calls):
+                rows.setdefault(area, ["", ""])[column] = f"{sum(calls)} of {len(calls)}"
     yield ""
     yield from table(
         ("Area", *_PROFILES), ((code(area), *cells) for area, cells in sorted(rows.items()))
@@ -47,6 +50,18 @@ def _areas() -> Iterator[str]:
 
 
 def _calls() -> Iterator[str]:
-    for call in coverage(_PROFILES[0]).calls:
-        if call.there:
-            yield f"- {code(f'{call.method} {call.path}')}"
+    for (method, path), is_implemented in _operations(_PROFILES[0]).items():
+        if is_implemented:
+            yield f"- {code(f'{method} {path}')}"
+
+
+def _operations(profile: str) -> dict[tuple[str, str], bool]:
+    """Return the calls of a release, and whether the lab implements them."""
+    handlers = load_endpoints()
+    operations = sorted(Schema.of(profile).operations, key=lambda operation: operation[::-1])
+    return {operation: operation in handlers for operation in operations}
+
+
+def _area(path: str) -> str:
+    texts = path.strip("/").split("/")
+    return "/" + "/".join(texts[: 1 + _DEPTH.get(texts[0], 0)])

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -70,16 +69,6 @@ def test_a_fault_that_is_not_there_cannot_be_taken_back(fault: Fault) -> None:
     assert "there is no fault 7" in fault("--remove", "7").err
     fault("task", "fail")
     assert fault("--remove", "1").status == 0
-
-
-def test_coverage_is_that_of_the_lab_that_is_named(tmp_path: Path) -> None:
-    files = LabFiles(state=tmp_path / "lab.state")
-    with running_lab(files, replace(wanted(), profile="8.4")):
-        texts = ("lab", "coverage", "--state", str(files.state), "-o", "json")
-        named = json.loads(ran_inside(*texts).out)["data"]["profile"]
-        profile = json.loads(ran_inside(*texts, "--pve", "9.1").out)["data"]["profile"]
-    usual = json.loads(ran_inside("lab", "coverage", "-o", "json").out)["data"]["profile"]
-    assert (named, profile, usual) == ("8.4", "9.1", "9.1")
 
 
 def test_reads_over_the_wire_are_lied_about(tmp_path: Path) -> None:

@@ -1,4 +1,4 @@
-"""`stockman lab status|env|log|coverage`: what a lab is and can."""
+"""`stockman lab status|env|log`: what a lab is."""
 
 from __future__ import annotations
 
@@ -98,38 +98,3 @@ def lab_log(ctx: click.Context, lines: int, output: Output, state: str | None) -
 
     found = cast("list[str]", ask(lab_options.places(ctx, state), "log", lines=lines))
     show(found, kind="LabLog", output=output, human=lambda value, _: value)
-
-
-@command(
-    name="coverage",
-    examples={
-        "stockman lab coverage": "how much of the API there is, by area",
-        "stockman lab coverage --pve 8.4 -o json": "every call of an older release",
-    },
-)
-@click.option("--pve", type=options.Choice(("8.4", "9.1")), default=None,
-              help="Release of Proxmox VE. Default: that of --state, or 9.1.")  # fmt: skip
-@options.output
-@lab_options.state
-@click.pass_context
-def lab_coverage(ctx: click.Context, pve: str | None, output: Output, state: str | None) -> None:
-    """Show which calls of the API a lab answers; the others it refuses as unknown."""
-    from stockman_lab.commands.runtime.coverage import coverage
-
-    found = coverage(pve or _release(ctx, state))
-    show(found, kind="LabCoverage", output=output, human=_coverage_lines)
-
-
-def _release(ctx: click.Context, state: str | None) -> str:
-    """The release of the lab that is named; the newest where none is."""
-    if state is None:
-        return "9.1"
-    from stockman_lab.commands.runtime.remote import ask
-
-    found = cast("dict[str, Any]", ask(lab_options.places(ctx, state), "status"))
-    return str(found["clusters"][0]["profile"])
-
-
-def _coverage_lines(value: Any, screen: Screen) -> Iterator[str]:
-    rows = [[area.area, str(area.there), str(area.all)] for area in value.areas]
-    yield from table(["AREA", "THERE", "OF"], rows, width=screen.width)

@@ -55,11 +55,6 @@ COMMANDS: Registry = {
         "Show the requests that a running lab answered last.",
         SIMULATE,
     ),
-    "lab coverage": CommandEntry(
-        "stockman_lab.commands.inspect:lab_coverage",
-        "Show which calls of the API a lab answers; the others it refuses as unknown.",
-        SIMULATE,
-    ),
     "lab down": CommandEntry(
         "stockman_lab.commands.control:lab_down",
         "Stop a running lab; its state is kept.",

@@ -29,10 +29,10 @@ from stockman_lab.factory import assets, names, schematics
 from stockman_lab.pve import space
 from stockman_lab.pve.api.call import Upload
 from stockman_lab.pve.cluster import Cluster as ProxmoxCluster
-from stockman_lab.world.reading import AGENT
 from stockman_lab.world.residents import post
 from stockman_lab.world.world import World
 
+AGENT = "siderolabs/qemu-guest-agent"
 _GIB = 1 << 30
 _FAR = 1 << 42
 """Where the dice of secrets begin, so that nothing else throws the same."""
