@@ -9,7 +9,6 @@ import pytest
 from stockman_lab.commands.runtime import problems
 from stockman_lab.commands.runtime.background import failed
 from stockman_lab.commands.runtime.connect import not_connected, unwritten
-from stockman_lab.commands.runtime.consoles import unknown_machine
 from stockman_lab.commands.runtime.directories import LabFiles, running
 from stockman_lab.commands.runtime.faults import Wanted, wanted_fault
 from stockman_lab.commands.runtime.power import unknown_host
@@ -55,7 +54,6 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     ),
     "lab.fault": lambda: refused(lambda: wanted_fault(Wanted(point="task", effect=None), 0.0)),
     "lab.host": lambda: unknown_host("talos-neo", ["trinity", "neo", "niobe"]),
-    "lab.machine": lambda: unknown_machine("neo", ["talos-neo", "talos-niobe", "talos-trinity"]),
     "lab.network": lambda: refused(lambda: wish("single", "10.42.0.0/24", "9.1", "max")),
     "lab.port": lambda: problems.port_taken("127.66.0.4", 8006).problem,
     "lab.repository": lambda: refused(

@@ -24,7 +24,6 @@ NOT_RUN = {
     "stockman secrets set cluster.yaml cloudflare_token": "needs a terminal for the value",
     "stockman lab up": "runs until it is stopped",
     "stockman lab up --stage cluster --talos 1.13.9": "runs until it is stopped",
-    "stockman lab machine talos-neo --log --follow": "runs until it is stopped",
     "stockman lab up --speed 60": "runs until it is stopped",
     "stockman lab up --state rehearsal.state": "runs until it is stopped",
     "stockman doctor": "connects to servers",
@@ -62,7 +61,7 @@ BEFORE = {
         "rm -r my-cluster; mkdir terraform;"
         """ echo 'variable "cluster_name" { default = "lab" }' > terraform/variables.tf"""
     ),
-    "stockman lab machine talos-neo": (
+    "stockman lab machine": (
         "stockman lab down -q; rm .stockman/lab.state; stockman lab up --stage cluster --detach -q"
     ),
     "stockman lab fault --file faults.yaml": (

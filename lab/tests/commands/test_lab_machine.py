@@ -6,14 +6,10 @@ import json
 from collections.abc import Callable, Iterator
 from pathlib import Path
 
-import click
 import pytest
-from stockman_lab.commands.completion import complete_lab_machines
 from stockman_lab.commands.runtime.directories import LabFiles
 
 from lab.tests.commands.runtime.clusters import running_cluster
-from stockman.cli.group import Program
-from stockman.cli.registry import COMMANDS
 from stockman.cli.terminal.styles import format_duration
 from tests.cli.inside import ran_inside
 from tests.cli.running import Ran
@@ -40,45 +36,6 @@ def test_machines_are_listed_with_their_stages(lab: Lab) -> None:
     (row,) = json.loads(lab("machine", "-o", "json").out)["data"]
     assert (row["name"], row["version"]) == ("talos-1", "v1.13.9")
     assert lines[1] in lab("status").out
-
-
-def test_a_console_is_a_dashboard_and_the_serial_log(lab: Lab) -> None:
-    shown = lab("machine", "talos-1").out
-    assert shown.startswith("talos-1 (v1.13.9): uptime ")
-    words = " ".join(shown.split())
-    for text in ("READY True", "KUBELET healthy", "CONNECTIVITY OK", "etcd Running healthy"):
-        assert text in words
-    assert "[talos] machine is running and ready" in shown
-    data = json.loads(lab("machine", "talos-1", "-o", "json").out)
-    assert (data["kind"], data["data"]["stage"]) == ("LabMachine", "running")
-
-
-def test_the_log_alone_is_the_log_alone(lab: Lab) -> None:
-    log = lab("machine", "talos-1", "--log").out.splitlines()
-    assert log[0].startswith("[    0.000000] Linux version")
-    assert all(line.startswith("[") for line in log)
-
-
-def test_a_name_that_no_machine_has_is_told_with_those_that_there_are(lab: Lab) -> None:
-    done = lab("machine", "wool")
-    assert (done.status, done.out) == (1, "")
-    assert "error[lab.machine]: the lab has no Talos machine 'wool'" in done.err
-    assert "it has talos-1" in done.err
-
-
-@pytest.mark.parametrize("texts", [("--log",), ("talos-1", "--follow", "-o", "json")])
-def test_options_that_do_not_go_together_are_refused(lab: Lab, texts: tuple[str, ...]) -> None:
-    assert lab("machine", *texts).status == 64
-
-
-def test_names_of_machines_are_completed(cluster: LabFiles) -> None:
-    context = click.Context(Program(COMMANDS))
-    context.params["state"] = str(cluster.state)
-    argument = click.Argument(["name"])
-    completion_items = complete_lab_machines(context, argument, "tal")
-    assert [item.value for item in completion_items] == ["talos-1"]
-    context.params["state"] = str(Path(cluster.state).with_name("none.state"))
-    assert complete_lab_machines(context, argument, "") == []
 
 
 def test_talos_without_a_cluster_is_refused_before_anything_starts(tmp_path: Path) -> None:

@@ -11,7 +11,7 @@ from pathlib import Path
 import asyncssh
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.servers.memory import MemoryClient
+from stockman_lab.pve.access.login import scramble
 from stockman_lab.servers.options import ServingOptions
 from stockman_lab.servers.ports import PortTaken
 from stockman_lab.servers.serving import Serving
@@ -60,7 +60,9 @@ def test_what_is_typed_in_is_run_when_no_command_is_given(tmp_path: Path) -> Non
 
 def test_the_password_of_the_system_opens_the_door(tmp_path: Path) -> None:
     world = small_world()
-    MemoryClient(world, NAME).put("/access/password", userid="root@pam", password="secret12")
+    (cluster,) = world.clusters.values()
+    stored = scramble("secret12", cluster.around.dice.random_bytes).stored
+    cluster.state.access.system_passwords["root"] = stored
 
     async def step(serving: Serving) -> object:
         async with logged_in(serving, password="secret12") as connection:

@@ -8,7 +8,7 @@ from stockman_lab.images.image import Form
 from stockman_lab.images.making import disk_image
 from stockman_lab.pve.storages.receiving import ReceivedFile, put_file
 
-from lab.tests.pve.endpoints.containers import one_container, running_container
+from lab.tests.pve.endpoints.containers import one_container
 from lab.tests.ssh.hosts import Login
 
 TRY_SUDO = (
@@ -50,25 +50,6 @@ def with_image(login: Login) -> Login:
     return login
 
 
-@pytest.mark.parametrize(("user", "answer"), [("root", "0\n"), ("terraform", "1\n")])
-def test_who_is_not_root_needs_sudo(user: str, answer: str) -> None:
-    login = Login() if user == "root" else a_user()
-
-    assert login.run(wrapped(PROBE)).out == answer
-
-
-def test_a_snippet_is_written_from_the_input() -> None:
-    login = a_user()
-    script = (
-        f"export TRY_SUDO_USE_SUDO=1; {TRY_SUDO}; try_sudo /usr/bin/tee /var/lib/vz/snippets/a.yaml"
-    )
-
-    result = login.run(wrapped(script), b"#cloud-config\n")
-
-    assert (result.status, result.out, result.err) == (0, "#cloud-config\n", "")
-    assert login.files.read("/var/lib/vz/snippets/a.yaml") == b"#cloud-config\n"
-
-
 def test_without_sudo_a_user_may_not_write_there() -> None:
     result = a_user().run("tee /var/lib/vz/snippets/a.yaml", b"x")
 
@@ -76,73 +57,9 @@ def test_without_sudo_a_user_may_not_write_there() -> None:
     assert result.err == "tee: /var/lib/vz/snippets/a.yaml: Permission denied\n"
 
 
-@pytest.mark.parametrize("user", ["root", "terraform"])
-def test_a_disk_is_imported_and_attached_as_the_provider_does_it(user: str) -> None:
-    login = with_image(Login() if user == "root" else a_user())
-    script = "; ".join(
-        [
-            f"export TRY_SUDO_USE_SUDO={int(user != 'root')}",
-            "set -e",
-            TRY_SUDO,
-            "file_id=local:import/talos.qcow2",
-            "file_format=raw",
-            "datastore_id_target=local-zfs",
-            "vm_id=100",
-            "disk_options=discard=on,ssd=1",
-            "disk_interface=scsi0",
-            "source_image=$(try_sudo /usr/sbin/pvesm path $file_id)",
-            f"imported_disk=$({IMPORT} | grep unused0 | cut -d : -f 3 | cut -d \\' -f 1)",
-            "disk_id=${datastore_id_target}:$imported_disk,$disk_options",
-            "try_sudo /usr/sbin/qm set $vm_id -${disk_interface} $disk_id",
-        ]
-    )
-
-    result = login.run(wrapped(script))
-
-    assert (result.status, result.err) == (0, "")
-    expected = "update VM 100: -scsi0 local-zfs:vm-100-disk-0,discard=on,ssd=1\n"
-    assert result.out.endswith(expected)
-    values = login.cluster.state.guests[100].config.values
-    assert values["scsi0"] == "local-zfs:vm-100-disk-0,discard=on,size=1G,ssd=1"
-    assert "unused0" not in values
-    volume = login.cluster.state.volumes["pve1/local-zfs:vm-100-disk-0"]
-    source = login.cluster.state.volumes["pve1/local:import/talos.qcow2"]
-    assert (volume.blob, volume.size) == (source.blob, 1 << 30)
-
-
-def test_importing_says_what_it_does() -> None:
-    login = with_image(Login())
-
-    result = login.run("qm importdisk 100 /var/lib/vz/import/talos.qcow2 files --format qcow2")
-
-    lines = result.out.splitlines()
-    assert lines[0] == "importing disk '/var/lib/vz/import/talos.qcow2' to VM 100 ..."
-    assert lines[-1] == "unused0: successfully imported disk 'files:100/vm-100-disk-0.qcow2'"
-
-
-def test_an_import_can_be_attached_at_once() -> None:
-    login = with_image(Login())
-
-    result = login.run(
-        "qm disk import 100 /var/lib/vz/import/talos.qcow2 thin --target-disk virtio0"
-    )
-
-    expected = "virtio0: successfully imported disk 'thin:vm-100-disk-0,size=1G'\n"
-    assert result.out.endswith(expected)
-
-
 @pytest.mark.parametrize(
     ("script", "text"),
     [
-        ("qm disk import 100 /gone thin", "/gone: non-existent or non-regular file\n"),
-        (
-            "qm disk import 999 /gone thin",
-            "Configuration file 'nodes/pve1/qemu-server/999.conf' does not exist\n",
-        ),
-        (
-            "qm disk import 100 /var/lib/vz/import/talos.qcow2 local",
-            "storage local does not support vm images\n",
-        ),
         ("qm set 100 --cores many", "400 Parameter verification failed.\ncores: type check"),
         ("qm set 100", "no options specified\n"),
         ("qm resize 100 scsi5 10G", "disk 'scsi5' does not exist\n"),
@@ -199,42 +116,9 @@ def test_sudo_does_not_find_what_is_not_there() -> None:
     assert (result.status, result.err) == (1, "sudo: meadow: command not found\n")
 
 
-def test_maps_of_a_container_are_written_as_the_provider_writes_them() -> None:
-    login = Login(one_container())
-    lines = "lxc.idmap: u 0 100000 1000\nlxc.idmap: g 0 100000 1000"
-    path = "/etc/pve/lxc/200.conf"
-    script = (
-        f"export TRY_SUDO_USE_SUDO=0; set -e; {TRY_SUDO}; "
-        f"try_sudo sed -i '/^lxc\\.idmap:/d' {path}; "
-        f"echo '{lines}' | try_sudo tee -a {path} > /dev/null"
-    )
-
-    first, second = login.run(wrapped(script)), login.run(wrapped(script))
-
-    assert [(one.status, one.out, one.err) for one in (first, second)] == [(0, "", "")] * 2
-    assert login.door.get("/nodes/pve1/lxc/200/config")["lxc"] == [
-        ["lxc.idmap", "u 0 100000 1000"],
-        ["lxc.idmap", "g 0 100000 1000"],
-    ]
-
-
-def test_a_look_into_a_container_that_runs() -> None:
-    login = Login(running_container())
-
-    assert login.run("pct exec 200 -- cat /proc/self/uid_map").out == (
-        "         0     100000      65536\n"
-    )
-    login.run("echo 'lxc.idmap: u 0 1000 7' | tee -a /etc/pve/lxc/200.conf")
-    assert login.run("pct exec 200 -- cat /proc/self/uid_map").out.split() == ["0", "1000", "7"]
-    assert login.run("pct exec 200 cat /etc/hostname").out == "web\n"
-    assert login.run("pct status 200").out == "status: running\n"
-    assert login.run("pct config 200").out.endswith("unprivileged: 1\nlxc.idmap: u 0 1000 7\n")
-
-
 @pytest.mark.parametrize(
     ("script", "status", "text"),
     [
-        ("pct exec 200 -- cat /etc/hostname", 255, "container '200' not running!\n"),
         (
             "pct config 201",
             255,
@@ -248,13 +132,6 @@ def test_what_cannot_be_done_with_containers(script: str, status: int, text: str
 
     assert result.status == status
     assert result.err.startswith(text)
-
-
-def test_what_a_container_does_not_have_is_not_run() -> None:
-    login = Login(running_container())
-
-    assert login.run("pct exec 200 -- sheep").status == 127
-    assert login.run("pct exec 200 -- cat /gone").status == 1
 
 
 def test_files_are_listed_told_and_removed() -> None:

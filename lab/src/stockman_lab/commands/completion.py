@@ -13,15 +13,6 @@ from stockman.cli.options import directory
 _SOURCE = "stockman_lab.commands.completion"
 
 
-def complete_lab_machines(
-    ctx: click.Context, param: click.Parameter, incomplete: str
-) -> list[CompletionItem[str]]:
-    """Completes with the Talos machines of the lab that the command line means."""
-    del param
-    state = ctx.params.get("state")
-    return matching_values(f"{_SOURCE}:lab_machine_names", incomplete, directory(ctx), state)
-
-
 def complete_lab_hosts(
     ctx: click.Context, param: click.Parameter, incomplete: str
 ) -> list[CompletionItem[str]]:
@@ -29,15 +20,6 @@ def complete_lab_hosts(
     del param
     state = ctx.params.get("state")
     return matching_values(f"{_SOURCE}:lab_host_names", incomplete, directory(ctx), state)
-
-
-def lab_machine_names(directory: Path, state: str | None) -> tuple[str, ...]:
-    """Names of the Talos machines of a lab that runs."""
-    from stockman_lab.commands.runtime.consoles import machine_rows
-    from stockman_lab.commands.runtime.directories import DEFAULT, LabFiles
-
-    rows = machine_rows(LabFiles(state=directory / (state or DEFAULT)))
-    return tuple(str(row["name"]) for row in rows)
 
 
 def lab_host_names(directory: Path, state: str | None) -> tuple[str, ...]:

@@ -22,7 +22,7 @@ COMMANDS: Registry = {
     ),
     "lab machine": CommandEntry(
         "stockman_lab.commands.machine:lab_machine",
-        "Show the Talos machines of a running lab, or the console of one.",
+        "Show the Talos machines of a running lab.",
         SIMULATE,
     ),
     "lab env": CommandEntry(

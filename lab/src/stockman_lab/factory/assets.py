@@ -15,7 +15,6 @@ from stockman_lab.factory.refusals import FactoryRefusal, internal, invalid
 from stockman_lab.factory.schematics import known_schematic
 from stockman_lab.factory.state import FactoryState
 from stockman_lab.images.compression import packed
-from stockman_lab.images.container import container_image, image_archive
 from stockman_lab.images.facts import ImageFacts, facts_area
 from stockman_lab.images.image import Form
 from stockman_lab.images.making import disk_image, iso_image
@@ -110,7 +109,7 @@ def _on_offer(state: FactoryState, version: str, contents: ImageSchematic) -> st
 
 
 def _check(state: FactoryState, contents: ImageSchematic, version: str, asset: Asset) -> None:
-    if asset.kind in (AssetKind.COMMAND_LINE, AssetKind.KERNEL):
+    if asset.kind is AssetKind.COMMAND_LINE:
         return
     if contents.machine_configuration and Version.parse(version).line < (1, 12):
         text = f"embedding configuration is not supported for Talos version {version}"
@@ -138,14 +137,7 @@ def _made(facts: ImageFacts, asset: Asset, line: str) -> bytes:
         return _disk(_Frozen(facts), asset.form, asset.compression)
     if asset.kind is AssetKind.ISO:
         return iso_image(facts, _MOMENT)
-    if asset.kind is AssetKind.COMMAND_LINE:
-        return line.encode()
-    if asset.kind is AssetKind.INSTALLER:
-        image = container_image(facts, "installer")
-        return image_archive(image, f"ghcr.io/siderolabs/installer:{facts.version}")
-    if asset.kind is AssetKind.INITRAMFS:
-        return packed(facts_area(facts), "xz")
-    return b"MZ" + facts_area(facts)
+    return line.encode()
 
 
 class _Frozen:

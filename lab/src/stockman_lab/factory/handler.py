@@ -7,16 +7,9 @@ import json
 import re
 from collections.abc import Callable
 from dataclasses import asdict, replace
-from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING
 from urllib.parse import parse_qs, unquote
 from uuid import UUID
-
-from cryptography import x509
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.hazmat.primitives.hashes import SHA256
-from cryptography.hazmat.primitives.serialization import Encoding, PublicFormat
-from cryptography.x509.oid import NameOID
 
 from stockman.model.version import Version
 from stockman.talos.schematic import canonical_text, schematic_id
@@ -25,7 +18,6 @@ from stockman_lab.factory import offer, schematics
 from stockman_lab.factory.names import asset
 from stockman_lab.factory.refusals import (
     FactoryRefusal,
-    internal,
     no_checksums,
     no_signatures,
     unknown_schematic,
@@ -38,35 +30,6 @@ from stockman_lab.http.parsing import split_target
 
 if TYPE_CHECKING:
     from stockman_lab.core.faults import Fault, Faults
-
-_CURVE = ec.SECP256R1()
-_KEYS = 2**256 - 2**224
-_LIFE = timedelta(days=3650)
-
-
-def make_keys(state: FactoryState, now: float, random_bytes: Callable[[int], bytes]) -> None:
-    """Give a factory a certificate for SecureBoot and a key for installers."""
-    secure, cosign = _key(random_bytes), _key(random_bytes)
-    start = datetime.fromtimestamp(int(now), UTC) - timedelta(days=1)
-    name = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, "SecureBoot signing key")])
-    builder = (
-        x509.CertificateBuilder()
-        .subject_name(name)
-        .issuer_name(name)
-        .not_valid_before(start)
-        .not_valid_after(start + _LIFE)
-        .serial_number(int.from_bytes(random_bytes(16), "big") or 1)
-        .public_key(secure.public_key())
-    )
-    signed = builder.sign(secure, SHA256(), ecdsa_deterministic=True)
-    state.signing_certificate = signed.public_bytes(Encoding.PEM).decode()
-    public = cosign.public_key().public_bytes(Encoding.PEM, PublicFormat.SubjectPublicKeyInfo)
-    state.signing_key = public.decode()
-
-
-def _key(random_bytes: Callable[[int], bytes]) -> ec.EllipticCurvePrivateKey:
-    return ec.derive_private_key(1 + int.from_bytes(random_bytes(40), "big") % _KEYS, _CURVE)
-
 
 SERVER = "Image Factory v1.5.0"
 _REQUEST_ID = "X-Request-ID"
@@ -188,11 +151,6 @@ class FactoryHandler:
         known = _CLIENTS if Version.parse(version).line >= (1, 11) else ()
         return _json([f"{asked.base}/talosctl/{version}/{one}" for one in known])
 
-    def client(self, asked: _Asked) -> Response:
-        """Programs are not served: as the real one answers for a file that is not there."""
-        offer.offered(self._state, asked.parts[1])
-        raise internal()
-
     # --- images -----------------------------------------------------------------------------------
 
     def image(self, asked: _Asked) -> Response:
@@ -216,25 +174,6 @@ class FactoryHandler:
             return _attachment(f"{name}{checksum}", TEXT, line.encode())
         return _attachment(name, _content_type(path), content)
 
-    def script(self, asked: _Asked) -> Response:
-        from stockman_lab.factory.assets import command_line, order
-
-        _, schematic, version, path = asked.parts
-        if schematic not in self._state.schematics:
-            raise unknown_schematic(schematic)
-        self._check_version(version)
-        wanted = order(self._state, schematic, version, asset(f"cmdline-{path}"))
-        line, made = command_line(self._state, wanted), wanted.asset
-        base = f"{asked.base}/image/{schematic}/{wanted.version}"
-        if made.secure_boot:
-            kernel = f"{base}/{made.platform}-{made.architecture}-secureboot-uki.efi"
-            lines = [f"kernel {kernel} {line}"]
-        else:
-            initramfs = f"initrd {base}/initramfs-{made.architecture}.xz"
-            lines = [f"kernel {base}/kernel-{made.architecture} {line}", initramfs]
-        text = "\n".join(["#!ipxe", "", "imgfree", *lines, "boot", ""])
-        return Response(headers={"Content-Type": TEXT}, body=text.encode())
-
     def _check_version(self, version: str) -> None:
         """A version that is none is an error before anything else is looked at."""
         try:
@@ -252,22 +191,6 @@ class FactoryHandler:
         return lie.message or before
 
     # --- keys and health --------------------------------------------------------------------------
-
-    def signing_certificate(self, asked: _Asked) -> Response:
-        del asked
-        self._make_keys()
-        return Response(
-            headers={"Content-Type": _PEM}, body=self._state.signing_certificate.encode()
-        )
-
-    def signing_key(self, asked: _Asked) -> Response:
-        del asked
-        self._make_keys()
-        return Response(headers={"Content-Type": _PEM}, body=self._state.signing_key.encode())
-
-    def _make_keys(self) -> None:
-        if not self._state.signing_key:
-            make_keys(self._state, self._now(), self._random_bytes)
 
     def health(self, asked: _Asked) -> Response:
         del self, asked
@@ -300,10 +223,6 @@ _ROUTES: tuple[tuple[re.Pattern[str], frozenset[str], Route], ...] = tuple(
         ("/version/[^/]+/extensions/official", _READ, FactoryHandler.extensions),
         ("/version/[^/]+/overlays/official", _READ, FactoryHandler.overlays),
         ("/image/[^/]+/[^/]+/[^/]+", _READ, FactoryHandler.image),
-        ("/pxe/[^/]+/[^/]+/[^/]+", _READ, FactoryHandler.script),
         ("/talosctl/[^/]+", _READ, FactoryHandler.clients),
-        ("/talosctl/[^/]+/[^/]+", _READ, FactoryHandler.client),
-        ("/secureboot/signing-cert.pem", _READ, FactoryHandler.signing_certificate),
-        ("/oci/cosign/signing-key.pub", _READ, FactoryHandler.signing_key),
     )
 )

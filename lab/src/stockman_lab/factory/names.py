@@ -25,12 +25,8 @@ _PREFIX = "error parsing profile from path: "
 class AssetKind(Enum):
     """What a file is."""
 
-    KERNEL = "kernel"
     COMMAND_LINE = "cmdline"
-    INITRAMFS = "initramfs"
     ISO = "iso"
-    UKI = "uki"
-    INSTALLER = "installer"
     DISK = "disk"
 
 
@@ -50,29 +46,11 @@ class Asset:
 
 def asset(path: str) -> Asset:
     """What a name stands for; refuses what is none, in the words of the factory."""
-    if path.startswith("kernel-"):
-        return Asset(
-            kind=AssetKind.KERNEL, architecture=_architecture(path.removeprefix("kernel-"))
-        )
     if path.startswith("cmdline-"):
         return _machine(AssetKind.COMMAND_LINE, path.removeprefix("cmdline-"))
-    if path.startswith("initramfs-") and path.endswith(".xz"):
-        middle = path.removeprefix("initramfs-").removesuffix(".xz")
-        return Asset(kind=AssetKind.INITRAMFS, architecture=_architecture(middle))
     if path.endswith(".iso"):
         return _machine(AssetKind.ISO, path.removesuffix(".iso"))
-    if path.endswith("-uki.efi"):
-        return _machine(AssetKind.UKI, path.removesuffix("-uki.efi"))
-    if path.endswith(".tar") and "installer-" in path:
-        return _installer(path.removesuffix(".tar"))
     return _disk(path)
-
-
-def _installer(path: str) -> Asset:
-    if path.startswith("installer-"):
-        return _machine(AssetKind.INSTALLER, f"metal-{path.removeprefix('installer-')}")
-    platform, _, rest = path.partition("-installer-")
-    return _machine(AssetKind.INSTALLER, f"{platform}-{rest}")
 
 
 def _disk(path: str) -> Asset:

@@ -37,10 +37,6 @@ class FactoryState:
     """Extensions that were not built for a version, by version."""
     enterprise: bool = False
     """Whether it is of the edition that tells checksums."""
-    signing_certificate: str = ""
-    """PEM, of SecureBoot. Empty: nobody has asked for it yet."""
-    signing_key: str = ""
-    """PEM, the public half of what signs installers."""
 
 
 def _patch(version: str) -> int:

@@ -99,27 +99,6 @@ def layer_facts(layer: bytes) -> ImageFacts | None:
         raise CorruptImage(str(error)) from None
 
 
-def image_archive(image: ContainerImage, reference: str) -> bytes:
-    """An image as one file, in the layout that `docker load` and others read."""
-    entry = descriptor(MANIFEST, image.manifest) | {
-        "annotations": {"org.opencontainers.image.ref.name": reference}
-    }
-    blobs = {digest_of(image.manifest): image.manifest} | image.blobs
-    files = {f"blobs/{digest.replace(':', '/')}": content for digest, content in blobs.items()}
-    files["oci-layout"] = _json({"imageLayoutVersion": "1.0.0"})
-    files["index.json"] = _json({"schemaVersion": 2, "mediaType": INDEX, "manifests": [entry]})
-    files["manifest.json"] = _json(
-        [
-            {
-                "Config": f"blobs/{digest_of(image.config).replace(':', '/')}",
-                "RepoTags": [reference],
-                "Layers": [f"blobs/{digest_of(image.layer).replace(':', '/')}"],
-            }
-        ]
-    )
-    return _archive(files)
-
-
 def _archive(files: Mapping[str, bytes]) -> bytes:
     raw = io.BytesIO()
     with tarfile.open(fileobj=raw, mode="w", format=tarfile.USTAR_FORMAT) as archive:

@@ -36,7 +36,6 @@ class ControlServer:
             ("GET", "environment"): lambda _: environment(),
             ("GET", "log"): self._log,
             ("GET", "machines"): self._machines,
-            ("GET", "machine"): self._machine,
             ("GET", "faults"): self._faults,
             ("POST", "faults"): self._add_fault,
             ("POST", "forget"): self._forget_fault,
@@ -99,16 +98,9 @@ class ControlServer:
         self._serving.pace.catch_up()
         if not self._serving.world.talos.by_key:
             return []
-        from stockman_lab.talos.console import machine_rows
+        from stockman_lab.talos.listing import machine_rows
 
         return machine_rows(self._serving.world.talos)
-
-    def _machine(self, request: dict[str, object]) -> object:
-        self._serving.pace.catch_up()
-        from stockman_lab.talos.console import console, machine_named
-
-        machine = machine_named(self._serving.world.talos, str(request.get("name", "")))
-        return None if machine is None else console(machine)
 
     def _log(self, request: dict[str, object]) -> object:
         lines = list(self._serving.log)

@@ -11,12 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from stockman_lab.commands.runtime.consoles import (
-    followed,
-    machine_console,
-    machine_rows,
-    new_lines,
-)
+from stockman_lab.commands.machine import machine_rows
 from stockman_lab.commands.runtime.directories import LabFiles
 from stockman_lab.commands.runtime.remote import ask, tell
 from stockman_lab.commands.runtime.serve import CLUSTER, serve
@@ -80,63 +75,6 @@ def test_a_lab_without_machines_has_no_talosconfig(tmp_path: Path) -> None:
         assert result["STOCKMAN_LAB_FACTORY"].endswith(":8080")
         assert machine_rows(files) == []
     assert not files.talosconfig.exists()
-
-
-def test_the_console_shows_what_the_machine_is_and_says(tmp_path: Path) -> None:
-    with running_cluster(tmp_path) as files:
-        console = machine_console(files, "talos-1")
-        assert machine_console(files, console["address"])["vmid"] == console["vmid"]
-        with pytest.raises(StockmanError, match=r"lab\.machine"):
-            machine_console(files, "wool")
-    assert (console["type"], console["unmet"]) == ("controlplane", [])
-    assert {service["id"]: service["health"] for service in console["services"]}[
-        "etcd"
-    ] == "healthy"
-    assert console["log"][0].startswith("[    0.000000] Linux version")
-    assert console["log"][-1].endswith("[talos] machine is running and ready")
-
-
-def test_machines_notice_faults_when_they_begin_end_and_are_taken_back(tmp_path: Path) -> None:
-    with running_cluster(tmp_path) as files:
-
-        def connected() -> bool:
-            return bool(machine_console(files, "talos-1")["network"]["reachable"])
-
-        tell(files, "clock", {"speed": 1})
-        begun: Any = ask(files, "status")
-        fault: dict[str, object] = {"point": "network", "effect": "fail", "times": None}
-        tell(files, "faults", {**fault, "since": begun["now"] + 500, "until": begun["now"] + 900})
-        assert connected()
-        tell(files, "clock", {"advance": 600})
-        assert not connected()
-        tell(files, "clock", {"advance": 600})
-        assert connected()
-        tell(files, "faults", fault)
-        assert not connected()
-        tell(files, "forget", {"number": 2})
-        assert connected()
-
-
-def test_a_serial_log_is_followed_until_the_lab_ends(tmp_path: Path) -> None:
-    with running_cluster(tmp_path) as files:
-        seen = machine_console(files, "talos-1")["log"]
-        lines = followed(files, "talos-1", seen[:-3], pause=0.0)
-        assert [next(lines) for _ in range(3)] == seen[-3:]
-    assert list(lines) == []
-
-
-@pytest.mark.parametrize(
-    ("seen", "now", "new"),
-    [
-        (["a", "b"], ["a", "b", "c"], ["c"]),
-        (["a", "b"], ["b", "c", "d"], ["c", "d"]),
-        (["a", "b"], ["x", "y"], ["x", "y"]),
-        ([], ["a"], ["a"]),
-        (["a"], ["a"], []),
-    ],
-)
-def test_only_what_is_new_is_told(seen: list[str], now: list[str], new: list[str]) -> None:
-    assert new_lines(seen, now) == new
 
 
 def test_a_kept_lab_without_machines_is_not_passed_off_as_a_cluster(tmp_path: Path) -> None:

@@ -119,7 +119,7 @@ def test_a_name_is_given_once() -> None:
 
 @pytest.mark.parametrize(
     ("method", "path"),
-    [("GET", JOB), ("DELETE", JOB), ("GET", f"{JOB}/included_volumes")],
+    [("GET", JOB), ("DELETE", JOB)],
 )
 def test_an_unknown_job_is_named_in_the_error(method: str, path: str) -> None:
     reply = door().reply(method, path)
@@ -158,38 +158,6 @@ def test_guests_are_chosen_in_one_way_at_a_time() -> None:
     assert "vmid" not in reply
 
 
-def test_volumes_of_a_job_are_told_with_the_reason() -> None:
-    api = door()
-    guest = machine(api)
-    guest.config.values["scsi1"] = "local-zfs:vm-100-disk-1,backup=0"
-    guest.config.values["ide2"] = "local:iso/a.iso,media=cdrom"
-    container(api).config.values["mp0"] = "local-zfs:subvol-200-disk-1,mp=/data"
-    api.post(JOBS, id="nightly", schedule="daily", vmid="100,200,999")
-
-    reply = api.get(f"{JOB}/included_volumes")
-
-    assert promised(api, "GET", "/cluster/backup/{id}/included_volumes", reply) == []
-    assert [
-        [(child["id"], child["included"], child["reason"]) for child in guest.get("children", [])]
-        for guest in reply["children"]
-    ] == [
-        [("100:scsi0", 1, "enabled"), ("100:scsi1", 0, "disabled")],
-        [("200:rootfs", 1, "rootfs"), ("200:mp0", 0, "disabled")],
-        [],
-    ]
-
-
-def test_guests_without_a_job_are_listed() -> None:
-    api = door()
-    machine(api)
-    machine(api, 101)
-    api.post(JOBS, id="nightly", schedule="daily", vmid="100")
-
-    rows = api.get("/cluster/backup-info/not-backed-up")
-
-    assert rows == [{"vmid": 101, "type": "qemu", "name": "vm101"}]
-
-
 def test_jobs_are_for_administrators() -> None:
     api = door()
     user = somebody(api, "/", "Sys.Modify", "Sys.Audit")
@@ -206,8 +174,7 @@ def test_replies_are_what_the_schema_promises(profile: str) -> None:
     machine(api)
     api.post(JOBS, id="nightly", schedule="daily", all=1, prune__backups="keep-last=1")
 
-    for path in ("/cluster/backup", "/cluster/backup-info", "/cluster/backup-info/not-backed-up"):
-        assert promised(api, "GET", path, api.get(path)) == []
+    assert promised(api, "GET", "/cluster/backup", api.get("/cluster/backup")) == []
     assert promised(api, "GET", "/cluster/backup/{id}", api.get(JOB)) == []
     assert promised(api, "PUT", "/cluster/backup/{id}", api.put(JOB, enabled=0)) == []
     assert promised(api, "DELETE", "/cluster/backup/{id}", api.delete(JOB)) == []

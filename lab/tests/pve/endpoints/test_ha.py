@@ -270,28 +270,6 @@ def test_a_move_says_nothing_on_eight(eight: MemoryClient) -> None:
     assert eight.post(f"{RESOURCES}/vm:100/relocate", node="pve2") is None
 
 
-def test_the_state_tells_quorum_master_hosts_and_resources(nine: MemoryClient) -> None:
-    before = _rows(nine, "/cluster/ha/status/current")
-    assert [row["id"] for row in before] == ["quorum", "fencing"]
-    nine.post(RESOURCES, sid="vm:100", state="stopped")
-    rows = _rows(nine, "/cluster/ha/status/current")
-    names = [row["id"] for row in rows]
-    assert names == [
-        "quorum",
-        "master",
-        "fencing",
-        "lrm:pve1",
-        "lrm:pve2",
-        "lrm:pve3",
-        "service:vm:100",
-    ]
-    assert rows[-1]["status"] == "vm:100 (pve1, stopped)"
-    assert rows[1]["status"] == "pve1 (active, Thu Jan  1 00:00:00 2026)"
-    assert promised(nine, "GET", "/cluster/ha/status/current", rows) == []
-    status = nine.get("/cluster/ha/status/manager_status")
-    assert status["manager_status"]["master_node"] == "pve1"
-
-
 def _rows(api: MemoryClient, path: str, **params: object) -> list[dict[str, object]]:
     rows: list[dict[str, object]] = api.get(path.removesuffix("?"), **params)
     return rows

@@ -478,7 +478,6 @@ def test_a_container_stops(action: str, params: dict[str, object]) -> None:
     [
         ("stop", "CT 200 not running"),
         ("shutdown", "CT 200 not running"),
-        ("reboot", "VM 200 not running"),
     ],
 )
 def test_what_does_not_run_cannot_stop(action: str, message: str) -> None:
@@ -491,14 +490,6 @@ def test_what_runs_cannot_start() -> None:
     error = refused(running_container(), "POST", f"{STATUS}/start")
 
     assert (error.status, error.message) == (500, "CT 200 already running")
-
-
-def test_a_container_that_became_a_template_does_not_come_back() -> None:
-    api = running_container()
-    api.put(f"{CT}/config", template=1)
-
-    assert api.done(api.post(f"{STATUS}/reboot")) == "startup for container '200' failed"
-    assert status(api) == "stopped"
 
 
 def test_quotas_are_not_for_unprivileged_containers() -> None:
@@ -523,17 +514,6 @@ def test_a_fault_keeps_a_container_from_starting() -> None:
     api.world.faults.add(Fault(Point.BOOT, Effect.FAIL, {"vmid": "200"}))
 
     assert api.done(api.post(f"{STATUS}/start")) == "startup for container '200' failed"
-
-
-def test_a_reboot_kills_what_does_not_stop_and_starts_it_again() -> None:
-    api = running_container()
-    api.world.faults.add(Fault(Point.SHUTDOWN, Effect.HANG))
-    before = shown(api, f"{STATUS}/current")["pid"]
-
-    assert api.done(api.post(f"{STATUS}/reboot", timeout=3)) == "OK"
-
-    assert status(api) == "running"
-    assert shown(api, f"{STATUS}/current")["pid"] != before
 
 
 def test_two_at_once_wait_for_each_other_up_to_ten_seconds() -> None:

@@ -118,33 +118,6 @@ def test_a_guest_that_switches_itself_off_when_asked_to_reboot_is_switched_on_ag
     assert guest.is_running
 
 
-@pytest.mark.parametrize("action", ["reboot", "reset", "suspend", "resume"])
-def test_what_does_not_run_cannot_be_disturbed(action: str) -> None:
-    api = door()
-    create(api)
-
-    with pytest.raises(ApiError) as caught:
-        api.post(f"{STATUS}/{action}")
-
-    assert caught.value.message == "VM 100 not running"
-
-
-def test_a_paused_machine_goes_on_where_it_was() -> None:
-    api = door()
-    guest = create_linux(api)
-    start(api)
-    inside = guest.inside
-
-    ended(api, "POST", f"{STATUS}/suspend")
-    paused = api.get(f"{STATUS}/current")
-    with pytest.raises(ApiError, match="VM is paused - cannot shutdown"):
-        api.post(f"{STATUS}/shutdown")
-    ended(api, "POST", f"{STATUS}/resume")
-
-    assert (paused["status"], paused["qmpstatus"]) == ("running", "paused")
-    assert guest.inside == inside
-
-
 def test_a_stop_can_overrule_a_shutdown() -> None:
     api = door()
     guest = create(api, scsi0="local-zfs:8")

@@ -461,20 +461,6 @@ def test_bringing_files_needs_rights_on_storage_and_network() -> None:
     assert ":download:" in str(downloaded(user))
 
 
-@pytest.mark.parametrize(
-    ("volume", "text"),
-    [
-        ("import/talos.qcow2", "invalid format"),
-        ("iso/a.iso", "invalid content type 'iso'"),
-        ("import/a.ova", "Method 'GET /nodes/pve1/storage/local/import-metadata' not implemented"),
-    ],
-)
-def test_only_appliances_describe_how_to_import_them(volume: str, text: str) -> None:
-    reply = door().reply("GET", "/nodes/pve1/storage/local/import-metadata", {"volume": volume})
-
-    assert reply.reason == text
-
-
 @pytest.mark.parametrize("profile", ["8.4", "9.1"])
 def test_replies_are_what_the_schema_promises(profile: str) -> None:
     api = door(small_world(profile))

@@ -442,5 +442,3 @@ def test_status_replies_are_what_the_schema_promises(profile: str) -> None:
     assert promised(api, "GET", "/nodes/{node}/storage", rows) == []
     assert promised(api, "GET", "/nodes/{node}/storage/{storage}/status", status) == []
     assert status["total"] == 20 * TIB
-    index = api.get("/nodes/pve1/storage/ceph")
-    assert promised(api, "GET", "/nodes/{node}/storage/{storage}", index) == []

@@ -26,39 +26,15 @@ SCRIPTS = [
     'a=$(echo one; echo two); echo "$a"; echo $a',
     "echo $(echo $(echo deep))",
     "echo a | cat",
-    "printed=$(echo x:y:z | cut -d : -f 2); echo $printed",
-    r"echo \'quoted\' | cut -d \' -f 2",
-    r"""echo "unused0: disk 'local:100/a.qcow2'" | grep unused0 | cut -d : -f 3 | cut -d \' -f 1""",
-    "if [ 1 = 1 ]; then echo yes; else echo no; fi",
-    "if [ 1 = 2 ]; then echo a; elif [ 2 -gt 1 ]; then echo b; else echo c; fi",
-    "if false; then echo a; fi; echo $?",
-    'f(){ echo "$1-$2-$#"; }; f a "b c"',
-    'f(){ g "$@"; }; g(){ echo "$#:$1"; }; f "a b" c',
-    "f(){ echo in; false; }; f || echo failed",
-    "set -e; false; echo never",
-    "set -e; false || true; echo here",
-    "set -e; if false; then echo a; fi; echo here",
-    "set -e; f(){ false; echo kept; }; if f; then echo yes; fi",
-    "set -e; a=$(false); echo never",
-    "set -eu; echo ${b:-none}; echo done",
-    "set -o pipefail; false | true; echo $?",
     "false | true; echo $?",
     "exit 3; echo never",
     "echo err 1>&2",
     "echo a >/dev/null; echo b",
-    "{ echo a; echo b; } | wc -l",
     "echo one # two",
     "echo 'it'\"'\"'s'",
     "echo a\\ b \"c\\$d\" 'e\\f'",
     "a=1 b=2; echo $a$b",
     "echo one \\\n two",
-    "[ -z '' ] && echo empty; [ -n x ] && echo full",
-    "test ! -z x && echo not",
-    "[ $(echo APIVER 13 | grep APIVER | wc -l) -gt 0 ] || echo none; echo end",
-    "echo a | grep -q a && echo found",
-    "export A=5; echo $A",
-    "x='a  b'; f(){ echo $#; }; f $x; f \"$x\"; f pre$x",
-    "a=' x '; f(){ echo $#; }; f b${a}c",
     "/bin/bash -c 'echo inside \"$0\"'",
     "bash -c 'echo $1' name first",
 ]
@@ -108,20 +84,6 @@ def test_what_this_shell_does_not_know_is_said_and_nothing_is_run(script: str) -
 
     assert (result.status, result.out) == (2, "")
     assert "the shell of this lab does not know that" in result.err
-
-
-def test_unset_variables_end_a_strict_script() -> None:
-    result = Login().run("set -u; echo $meadow; echo never")
-
-    assert (result.status, result.out) == (1, "")
-    assert result.err == "bash: line 1: meadow: unbound variable\n"
-
-
-def test_a_function_that_calls_itself_comes_to_an_end() -> None:
-    result = Login().run("f(){ f; }; f")
-
-    assert result.status == 1
-    assert "maximum function nesting level exceeded" in result.err
 
 
 def test_output_goes_to_files() -> None:

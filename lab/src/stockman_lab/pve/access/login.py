@@ -28,7 +28,7 @@ from stockman_lab.pve.access.permissions import (
     permission_error,
 )
 from stockman_lab.pve.access.state import ROOT, AccessState, RandomBytes, User
-from stockman_lab.pve.errors import ApiError, bad_parameters, die
+from stockman_lab.pve.errors import ApiError, die
 
 LIFETIME = 2 * 3600
 GRACE = 5 * 60
@@ -107,15 +107,6 @@ class Scramble:
     stored: str = field(repr=False)
 
 
-@dataclass(frozen=True, slots=True)
-class PasswordChange:
-    """A new password, and the one of who asks for it."""
-
-    userid: str
-    password: Scramble
-    confirmation: str | None = field(default=None, repr=False)
-
-
 def scramble(password: str, random_bytes: RandomBytes) -> Scramble:
     """A new password, ready to be stored."""
     salt = random_bytes(_SALT).hex()
@@ -153,31 +144,6 @@ def check_password(state: AccessState, userid: str, password: str) -> None:
     salt, _, digest = stored.partition("$")
     if not hmac.compare_digest(digest, _password_digest(salt, password)):
         raise die(wrong)
-
-
-def change_password(
-    authority: Authority, caller: Caller, change: PasswordChange, now: float
-) -> None:
-    """Changes a password: one's own, or that of a user in the caller's care."""
-    state, userid = authority.state, change.userid
-    account, realm = split_userid(userid)
-    user = existing_user(state, userid)
-    if not caller.is_root:
-        _confirm(state, caller, change)
-        if caller.authid == userid:
-            require_enabled_user(state, userid, now)
-        elif realm == "pam":
-            raise permission_error()
-    store_password(state, user, (account, realm), change.password)
-
-
-def _confirm(state: AccessState, caller: Caller, change: PasswordChange) -> None:
-    """Asks everybody but root for their own password before one is changed."""
-    if change.userid == ROOT:
-        raise permission_error()
-    if change.confirmation is None:
-        raise bad_parameters({"confirmation-password": "password is required to modify user"})
-    check_password(state, caller.authid, change.confirmation)
 
 
 def _password_digest(salt: str, password: str) -> str:

@@ -30,7 +30,7 @@ from stockman_lab.pve.access.accounts import (
 )
 from stockman_lab.pve.access.acl import AclChange, acl_rows, change_acl
 from stockman_lab.pve.access.identity import Caller, existing_token, split_userid
-from stockman_lab.pve.access.login import Login, PasswordChange, change_password, log_in, scramble
+from stockman_lab.pve.access.login import Login, log_in, scramble
 from stockman_lab.pve.access.parameters import flag, listed, number, text
 from stockman_lab.pve.access.permissions import permissions_shown
 from stockman_lab.pve.access.state import AccessState, Realm
@@ -253,15 +253,3 @@ def post_ticket(call: Call) -> object:
         privs=listed(call.params, "privs"),
     )
     return log_in(call.authority, login, call.now, state.name if state.is_clustered else None)
-
-
-@endpoint("PUT", "/access/password")
-def put_password(call: Call) -> object:
-    _state_to_change(call)
-    change = PasswordChange(
-        userid=call.text("userid"),
-        password=scramble(call.text("password"), call.cluster.around.dice.random_bytes),
-        confirmation=text(call.params, "confirmation-password"),
-    )
-    change_password(call.authority, call.caller, change, call.now)
-    return None

@@ -8,7 +8,7 @@ from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import bad_parameters, die
 from stockman_lab.pve.formats.lists import split_list
 from stockman_lab.pve.schema.schema import Schema
-from stockman_lab.pve.storages.backing_up import BACK_UP, archive_of, backup_disks
+from stockman_lab.pve.storages.backing_up import BACK_UP, archive_of
 from stockman_lab.pve.storages.backup_jobs import (
     check_backup_options,
     check_backup_privileges,
@@ -96,36 +96,6 @@ def delete(call: Call) -> object:
     return None
 
 
-@endpoint("GET", "/cluster/backup/{id}/included_volumes")
-def included_volumes(call: Call) -> object:
-    vmids = guests_of_backup(call.cluster, _job(call).options)
-    return {"children": [_guest_row(call, vmid) for vmid in vmids if _may_see(call, vmid)]}
-
-
-@endpoint("GET", "/cluster/backup-info")
-def information(call: Call) -> object:
-    del call
-    return [{"subdir": "not-backed-up"}]
-
-
-@endpoint("GET", "/cluster/backup-info/not-backed-up")
-def not_backed_up(call: Call) -> object:
-    state = call.cluster.state
-    covered = {
-        vmid
-        for job in state.backup_jobs.values()
-        for vmid in guests_of_backup(call.cluster, job.options)
-    }
-    rows: list[dict[str, object]] = []
-    for vmid, guest in sorted(state.guests.items()):
-        if vmid in covered or not _may_see(call, vmid):
-            continue
-        row: dict[str, object] = {"vmid": vmid, "type": guest.kind}
-        named = guest.config.values.get("hostname" if guest.kind == "lxc" else "name")
-        rows.append(row | {"name": named} if named else row)
-    return rows
-
-
 def _job(call: Call) -> Section:
     backup_job = call.cluster.state.backup_jobs.get(call.text("id"))
     if backup_job is None:
@@ -163,29 +133,6 @@ def _one_selection(options: dict[str, str], changes: dict[str, str]) -> dict[str
 
 def _may_see(call: Call, vmid: int) -> bool:
     return call.may(f"/vms/{vmid}", "VM.Audit")
-
-
-def _guest_row(call: Call, vmid: int) -> dict[str, object]:
-    guest = call.cluster.state.guests.get(vmid)
-    if guest is None:
-        return {"id": vmid, "type": "unknown", "leaf": 1}
-    children = [
-        {
-            "id": f"{vmid}:{disk.key}",
-            "name": disk.volid,
-            "included": int(disk.included),
-            "reason": disk.reason,
-            "leaf": 1,
-        }
-        for disk in backup_disks(guest)
-    ]
-    return {
-        "id": vmid,
-        "type": guest.kind,
-        "name": guest.name,
-        "children": children,
-        "leaf": int(not children),
-    }
 
 
 _NOTHING = "OK"

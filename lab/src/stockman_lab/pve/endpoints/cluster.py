@@ -19,17 +19,6 @@ from stockman_lab.pve.storage import Storage
 _KINDS = {"vm": ("qemu", "lxc"), "node": ("node",), "storage": ("storage",), "sdn": ("network",)}
 
 
-@endpoint("GET", "/cluster")
-def index(call: Call) -> object:
-    del call
-    names = (
-        "replication", "metrics", "notifications", "config", "firewall", "backup", "backup-info",
-        "ha", "acme", "ceph", "jobs", "mapping", "bulk-action", "sdn", "log", "resources", "tasks",
-        "options", "status", "nextid",
-    )  # fmt: skip
-    return [{"name": name} for name in names]
-
-
 @endpoint("GET", "/cluster/status")
 def status(call: Call) -> object:
     state = call.cluster.state

@@ -54,41 +54,11 @@ def list_rules(call: Call) -> object:
     return [row | {"pos": position} for position, row in enumerate(rows)]
 
 
-@endpoint("GET", f"{_RULES}/{{pos}}")
-def get_rule(call: Call) -> object:
-    """Return one rule; its position is a text, as in the path."""
-    rules = _firewall(call).rules
-    position = _position(call, rules)
-    return _rule_rows(rules)[position] | {"pos": str(position)}
-
-
 @endpoint("POST", _RULES)
 def create_rule(call: Call) -> object:
     """Insert the rule at the top, whatever position was given."""
     rules = _firewall_to_change(call).rules
     rules.insert(0, {"enable": "0"} | _rule_from({}, call))
-    return None
-
-
-@endpoint("PUT", f"{_RULES}/{{pos}}")
-def update_rule(call: Call) -> object:
-    rules = _firewall_to_change(call).rules
-    refuse_changed(_digest(rules), call.text("digest"))
-    position = _position(call, rules)
-    target = call.number("moveto", position)
-    if target != position:
-        rule = rules.pop(position)
-        rules.insert(target - (target > position), rule)
-    else:
-        rules[position] = _rule_from(rules[position], call)
-    return None
-
-
-@endpoint("DELETE", f"{_RULES}/{{pos}}")
-def delete_rule(call: Call) -> object:
-    rules = _firewall_to_change(call).rules
-    refuse_changed(_digest(rules), call.text("digest"))
-    del rules[_position(call, rules)]
     return None
 
 

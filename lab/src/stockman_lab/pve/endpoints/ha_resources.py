@@ -272,40 +272,6 @@ def current(call: Call) -> object:
     return rows
 
 
-@endpoint("GET", f"{_STATUS}/manager_status")
-def manager_status(call: Call) -> object:
-    cluster = call.cluster
-    hosts = cluster.state.hosts.values()
-    status: dict[str, object] = {}
-    master = master_of(cluster)
-    if master:
-        status = {
-            "master_node": master,
-            "node_status": {host.name: "online" if host.has_power else "unknown" for host in hosts},
-            "service_status": {
-                sid: _service(call, section)
-                for sid, section in sorted(cluster.state.ha_resources.items())
-            },
-            "timestamp": int(call.now),
-        }
-    answer: dict[str, object] = {
-        "manager_status": status,
-        "quorum": {"node": call.host.name, "quorate": int(cluster.is_quorate)},
-    }
-    if master:
-        answer["lrm_status"] = {
-            host.name: {
-                "mode": "active",
-                "state": "active" if is_busy(cluster, host) else "wait_for_agent_lock",
-                "results": {},
-                "timestamp": int(call.now),
-            }
-            for host in hosts
-            if host.has_power
-        }
-    return answer
-
-
 def _master_row(call: Call, master: str) -> dict[str, object]:
     return {
         "id": "master",

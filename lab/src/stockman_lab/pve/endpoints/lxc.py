@@ -231,13 +231,6 @@ def shutdown(call: Call) -> object:
     return _began(call, "vzshutdown", power.Shutdown.name, "forceStop", timeout=timeout)
 
 
-@endpoint("POST", f"{_STATUS}/reboot")
-def reboot(call: Call) -> object:
-    _running(call, "VM")  # so says the real one
-    timeout = call.number("timeout", power.Reboot.default_timeout)
-    return _began(call, "vzreboot", power.Reboot.name, timeout=timeout)
-
-
 def _began(call: Call, task_type: str, work: str, *flags: str, **more: object) -> str:
     arguments = {"vmid": call.vmid, **more}
     arguments |= {name: 1 for name in flags if call.flag(name)}

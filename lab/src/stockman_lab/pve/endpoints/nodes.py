@@ -14,7 +14,6 @@ from stockman_lab.pve.api.registry import endpoint
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.releases import release_of
-from stockman_lab.pve.sections import text_digest
 
 
 def fingerprint_of(certificate: Certificate) -> str:
@@ -65,12 +64,6 @@ _LOAD = (0.21, 0.18, 0.12)
 def nodes(call: Call) -> object:
     """Hosts; what they use only for who may audit them."""
     return [_row(call, host) for _, host in sorted(call.cluster.state.hosts.items())]
-
-
-@endpoint("GET", "/nodes/{node}")
-def index(call: Call) -> object:
-    del call
-    return [{"name": name} for name in _BELOW]
 
 
 @endpoint("GET", "/nodes/{node}/status")
@@ -127,31 +120,12 @@ def certificate_info(call: Call) -> object:
     return certificate_rows(call.cluster, call.node.name)
 
 
-@endpoint("GET", "/nodes/{node}/subscription")
-def subscription(call: Call) -> object:
-    host = call.node
-    found: dict[str, object] = {
-        "status": "notfound",
-        "message": "There is no subscription key",
-        "url": "https://www.proxmox.com/en/proxmox-virtual-environment/pricing",
-    }
-    if call.may(f"/nodes/{host.name}", "Sys.Audit"):
-        found["serverid"] = f"{host.nodeid:032X}"
-    return found
-
-
 def _row(call: Call, host: Host) -> dict[str, object]:
     is_seen = call.may(f"/nodes/{host.name}", "Sys.Audit")
     row = guest_rows.host_row(call.cluster, host, is_seen=is_seen)
     if host.name in call.cluster.state.certificates:
         row["ssl_fingerprint"] = fingerprint_of(call.cluster.state.certificates[host.name])
     return row
-
-
-@endpoint("GET", "/nodes/{node}/config")
-def config(call: Call) -> object:
-    """Nothing is ever configured."""
-    return {} if call.has("property") else {"digest": text_digest("")}
 
 
 @endpoint("GET", "/nodes/{node}/dns")
@@ -168,12 +142,6 @@ def time(call: Call) -> object:
     return {"timezone": host.time_zone, "time": now, "localtime": now + shift}
 
 
-@endpoint("GET", "/nodes/{node}/hosts")
-def hosts(call: Call) -> object:
-    text = call.node.hosts_file
-    return {"data": text, "digest": text_digest(text)}
-
-
 def _zone(name: str) -> tzinfo:
     try:
         return ZoneInfo(name)
@@ -181,7 +149,6 @@ def _zone(name: str) -> tzinfo:
         return UTC
 
 
-_SERVICES_PATH = "/nodes/{node}/services"
 _SERVICES = {
     "chrony": "chrony, an NTP client/server",
     "corosync": "Corosync Cluster Engine",
@@ -208,17 +175,3 @@ _SERVICES = {
     "systemd-timesyncd": "systemd-timesyncd.service",
 }
 _ABSENT = ("syslog", "systemd-timesyncd")
-
-
-@endpoint("GET", _SERVICES_PATH)
-def services(call: Call) -> object:
-    return [_service_row(call, name) for name in _SERVICES]
-
-
-def _service_row(call: Call, name: str) -> dict[str, object]:
-    row: dict[str, object] = {"service": name, "name": name, "desc": _SERVICES[name]}
-    if name in _ABSENT:
-        return row | {"state": "dead", "unit-state": "not-found", "active-state": "inactive"}
-    if name == "corosync" and not call.cluster.state.is_clustered:
-        return row | {"state": "dead", "unit-state": "enabled", "active-state": "inactive"}
-    return row | {"state": "running", "unit-state": "enabled", "active-state": "active"}

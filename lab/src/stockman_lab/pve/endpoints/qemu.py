@@ -51,17 +51,6 @@ def _row(call: Call, guest: Guest) -> dict[str, object]:
     return row
 
 
-@endpoint("GET", "/nodes/{node}/qemu/{vmid}")
-def index(call: Call) -> object:
-    del call
-    names = (
-        "config", "cloudinit", "pending", "status", "unlink", "vncproxy", "termproxy", "migrate",
-        "resize", "move", "rrd", "rrddata", "monitor", "agent", "snapshot", "spiceproxy",
-        "sendkey", "firewall", "mtunnel", "remote_migrate",
-    )  # fmt: skip
-    return [{"subdir": name} for name in names]
-
-
 @endpoint("POST", "/nodes/{node}/qemu")
 def create(call: Call) -> object:
     """Reserve an id, and let a worker make the machine."""

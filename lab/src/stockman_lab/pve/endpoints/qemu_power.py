@@ -5,7 +5,7 @@ from __future__ import annotations
 from stockman_lab.pve import ha_manager
 from stockman_lab.pve.api.call import Call
 from stockman_lab.pve.api.registry import endpoint
-from stockman_lab.pve.errors import ApiError, bad_parameters, die
+from stockman_lab.pve.errors import bad_parameters, die
 from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.ha_manager import HaStart, HaStop
 from stockman_lab.pve.qemu import power_works
@@ -65,33 +65,6 @@ def reboot(call: Call) -> object:
         raise die("VM is paused - cannot shutdown")
     _require_running(guest)
     return call.start("qmreboot", str(guest.vmid), power_works.Reboot.name, _arguments(call))
-
-
-@endpoint("POST", "/nodes/{node}/qemu/{vmid}/status/reset")
-def reset(call: Call) -> object:
-    only_for_root(call, "skiplock")
-    guest = call.guest()
-    _require_running(guest)
-    return call.start("qmreset", str(guest.vmid), power_works.Reset.name, _arguments(call))
-
-
-@endpoint("POST", "/nodes/{node}/qemu/{vmid}/status/suspend")
-def suspend(call: Call) -> object:
-    only_for_root(call, "skiplock")
-    guest = call.guest()
-    _require_running(guest)
-    if call.flag("todisk"):
-        path = f"/nodes/{call.text('node')}/qemu/{guest.vmid}/status/suspend"
-        raise ApiError(501, f"Method 'POST {path}' with 'todisk' not implemented")
-    return call.start("qmpause", str(guest.vmid), power_works.Pause.name, _arguments(call))
-
-
-@endpoint("POST", "/nodes/{node}/qemu/{vmid}/status/resume")
-def resume(call: Call) -> object:
-    only_for_root(call, "skiplock", "nocheck")
-    guest = call.guest()
-    _require_running(guest)
-    return call.start("qmresume", str(guest.vmid), power_works.Resume.name, _arguments(call))
 
 
 def _require_running(guest: Guest) -> None:

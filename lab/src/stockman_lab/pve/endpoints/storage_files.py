@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING
 from stockman_lab.pve import space, workers
 from stockman_lab.pve.api.call import Awaited, Call
 from stockman_lab.pve.api.registry import endpoint
-from stockman_lab.pve.errors import ApiError, die
+from stockman_lab.pve.errors import die
 from stockman_lab.pve.formats.config_file import encode_text
 from stockman_lab.pve.formats.volume_name import brought_file
 from stockman_lab.pve.host import Host
 from stockman_lab.pve.storage import Storage
 from stockman_lab.pve.storages import receiving
-from stockman_lab.pve.storages.removing import check_volume_access
 
 if TYPE_CHECKING:
     from stockman_lab.images.fetching import QueryFailed
@@ -86,22 +85,6 @@ def url_metadata(call: Call) -> object:
         call.cluster.around.outside.metadata(url, verify=verify, done=done)
 
     return Awaited(ask)
-
-
-@endpoint("GET", "/nodes/{node}/storage/{storage}/import-metadata")
-def import_metadata(call: Call) -> object:
-    """Only appliances say how to import them; their descriptions are not read here."""
-    storage = space.find_storage(call.cluster, call.text("storage"))
-    volid = f"{storage.id}:{call.text('volume')}"
-    parsed = check_volume_access(call, volid)
-    if not storage.is_files:
-        raise die("storage does not support the importer API")
-    if parsed.content != "import":
-        raise die(f"invalid content type '{parsed.content}'")
-    if parsed.format in ("ova", "ovf"):
-        path = f"/nodes/{call.text('node')}/storage/{storage.id}/import-metadata"
-        raise ApiError(501, f"Method 'GET {path}' not implemented")
-    raise die("invalid format")
 
 
 def _reach(call: Call, storage: Storage, node: Host) -> None:

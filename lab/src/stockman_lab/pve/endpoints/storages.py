@@ -92,12 +92,6 @@ def host_storages(call: Call) -> object:
     ]
 
 
-@endpoint("GET", "/nodes/{node}/storage/{storage}")
-def index(call: Call) -> object:
-    old = not call.cluster.is_nine
-    return [{"subdir": folder} for folder in _FOLDERS if not (old and folder.startswith("oci"))]
-
-
 @endpoint("GET", "/nodes/{node}/storage/{storage}/status")
 def status(call: Call) -> object:
     storage = call.cluster.state.storages.get(call.text("storage"))

@@ -44,12 +44,6 @@ def recent_tasks(call: Call) -> object:
     return sorted(found, key=lambda row: -int(str(row["starttime"])))
 
 
-@endpoint("GET", "/nodes/{node}/tasks/{upid}")
-def task_index(call: Call) -> object:
-    del call
-    return [{"name": "log"}, {"name": "status"}]
-
-
 @endpoint("GET", "/nodes/{node}/tasks/{upid}/status")
 def task_status(call: Call) -> object:
     task = _task(call, "Sys.Audit")

@@ -15,7 +15,7 @@ from stockman_lab.pve.guest import Guest
 from stockman_lab.pve.guest_rows import used_memory_of
 from stockman_lab.pve.qemu.drives import drives_of
 from stockman_lab.pve.qemu.file_lock import GuestWork, refuse_locked
-from stockman_lab.pve.qemu.power import boot, power_off, power_on, seconds_to_shut_down, shelf_of
+from stockman_lab.pve.qemu.power import power_off, power_on, seconds_to_shut_down, shelf_of
 from stockman_lab.pve.releases import release_of
 from stockman_lab.pve.storage import Volume
 from stockman_lab.pve.workers import Job, register
@@ -127,23 +127,7 @@ class Reboot(Shutdown):
         power_on(job.cluster, guest, job.log)
 
 
-@register
-class Reset(GuestWork):
-    """Presses the reset button: power stays, and nothing that waited is applied."""
-
-    name: ClassVar[str] = "qemu.reset"
-
-    def check(self, job: Job, guest: Guest) -> float:
-        refuse_locked(job.cluster, guest, skip=_flag(job, "skiplock"))
-        return job.cluster.around.dice.between(*_RESET)
-
-    def do(self, job: Job, guest: Guest) -> None:
-        if guest.is_running:
-            boot(job.cluster, guest)
-
-
 _DRIVER_STATE = 500
-_PAUSE = (0.2, 0.6)
 _BYTES_A_SECOND = 500 * MIB
 
 
@@ -186,35 +170,3 @@ def memory_values(cluster: Cluster, volume: Volume) -> dict[str, str]:
 def seconds_to_save(guest: Guest) -> float:
     """How long writing the memory takes."""
     return 1.0 + used_memory_of(guest) / _BYTES_A_SECOND
-
-
-@register
-class Pause(GuestWork):
-    """Halts a machine; everything stays where it is."""
-
-    name: ClassVar[str] = "qemu.pause"
-
-    def check(self, job: Job, guest: Guest) -> float:
-        refuse_locked(job.cluster, guest, skip=bool(job.arguments.get("skiplock")))
-        return job.cluster.around.dice.between(*_PAUSE)
-
-    def do(self, job: Job, guest: Guest) -> None:
-        if guest.is_running:
-            guest.paused, guest.changed_at = True, job.cluster.now
-
-
-@register
-class Resume(GuestWork):
-    """Lets a machine go on that was halted, or was written on a storage."""
-
-    name: ClassVar[str] = "qemu.resume"
-
-    def check(self, job: Job, guest: Guest) -> float:
-        skip = bool(job.arguments.get("skiplock")) or guest.lock == "backup"
-        refuse_locked(job.cluster, guest, skip=skip)
-        return job.cluster.around.dice.between(*_PAUSE)
-
-    def do(self, job: Job, guest: Guest) -> None:
-        if not guest.is_running:
-            raise die(f"VM {guest.vmid} not running")
-        guest.paused, guest.changed_at = False, job.cluster.now

@@ -16,33 +16,23 @@ from stockman_lab.ssh.shell.streams import Streams
 
 _BUILT_IN: dict[str, Program] = {
     ":": basics.true,
-    "[": basics.bracket,
     "echo": basics.echo,
     "exit": basics.leave,
-    "export": basics.export,
     "false": basics.false,
-    "set": basics.set_options,
-    "test": basics.test,
     "true": basics.true,
 }
 _IN_BIN: dict[str, Program] = {
-    "[": basics.bracket,
     "cat": texts.cat,
     "chmod": folders.chmod,
-    "cut": texts.cut,
     "echo": basics.echo,
     "false": basics.false,
-    "grep": texts.grep,
     "id": basics.identity,
     "ls": folders.ls,
     "mkdir": folders.mkdir,
     "rm": folders.rm,
-    "sed": texts.sed,
     "stat": folders.stat,
     "tee": texts.tee,
-    "test": basics.test,
     "true": basics.true,
-    "wc": texts.wc,
     "whoami": basics.who_am_i,
 }
 _BIN = ("/usr/bin/", "/bin/")

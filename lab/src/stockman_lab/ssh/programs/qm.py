@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.ssh.programs.console import FAILED, Console, is_refused_to, options, refused
-from stockman_lab.ssh.programs.disk_import import import_disk
 from stockman_lab.ssh.programs.pvesm import unlock
 from stockman_lab.ssh.shell.interpreter import Shell
 from stockman_lab.ssh.shell.streams import Streams
@@ -35,8 +34,6 @@ async def qm(console: Console, shell: Shell, arguments: list[str], streams: Stre
                 return await _destroy(console, words, streams)
             case "resize" | "disk resize":
                 return await _resize(console, words, streams)
-            case "importdisk" | "disk import":
-                return await _import(console, shell, words, streams)
             case "help" | "--help":
                 streams.out.write(_USAGE)
                 return 0
@@ -100,11 +97,3 @@ async def _resize(console: Console, texts: list[str], streams: Streams) -> int:
     path = f"/nodes/{console.host.name}/qemu/{vmid}/resize"
     upid = await console.ask("PUT", path, given)
     return await console.ended(str(upid), streams)
-
-
-async def _import(console: Console, shell: Shell, texts: list[str], streams: Streams) -> int:
-    values = {
-        name: str(value)
-        for name, value in _arguments_by_name(texts, "vmid", "source", "storage").items()
-    }
-    return await import_disk(console, shell, values, streams)

@@ -12,10 +12,6 @@ from stockman_lab.ssh.shell.reader import SyntaxTrouble
 from stockman_lab.ssh.shell.streams import Bytes, Sink, Streams
 from stockman_lab.ssh.shell.syntax import (
     Chain,
-    Command,
-    Function,
-    Group,
-    If,
     Output,
     Pipeline,
     Redirection,
@@ -52,16 +48,13 @@ class Programs(Protocol):
 
 @dataclass(slots=True)
 class Shell:
-    """One shell with its variables and functions, on one host."""
+    """One shell with its variables, on one host."""
 
     files: HostFiles
     programs: Programs
     name: str = "bash"
     variables: dict[str, str] = field(default_factory=dict)
     arguments: list[str] = field(default_factory=list)
-    functions: dict[str, Command] = field(default_factory=dict)
-    options: set[str] = field(default_factory=set)
-    """`e`, `u` and `pipefail`."""
     status: int = 0
     """Of the command before."""
     substituted: int = 0
@@ -86,88 +79,44 @@ class Shell:
 
     # -- commands ------------------------------------------------------------------------------
 
-    async def sequence(self, commands: Sequence, streams: Streams, *, tested: bool = False) -> int:
-        """Run commands one after another; `tested`: somebody asks how they end."""
+    async def sequence(self, commands: Sequence, streams: Streams) -> int:
+        """Run commands one after another."""
         status = 0
         for chain in commands.chains:
-            status = self.status = await self._chain(chain, streams, tested=tested)
+            status = self.status = await self._chain(chain, streams)
         return status
 
-    async def _chain(self, chain: Chain, streams: Streams, *, tested: bool) -> int:
-        is_last = not chain.rest
-        status = await self._pipeline(chain.first, streams, tested=tested or not is_last)
-        for number, (sign, pipeline) in enumerate(chain.rest, start=1):
+    async def _chain(self, chain: Chain, streams: Streams) -> int:
+        status = await self._pipeline(chain.first, streams)
+        for sign, pipeline in chain.rest:
             if (sign == "&&") == (status == 0):
-                is_last = number == len(chain.rest)
-                status = await self._pipeline(pipeline, streams, tested=tested or not is_last)
+                status = await self._pipeline(pipeline, streams)
         return status
 
-    async def _pipeline(self, pipeline: Pipeline, streams: Streams, *, tested: bool) -> int:
-        commands, source, statuses = pipeline.commands, streams.source, []
-        for command in commands[:-1]:
+    async def _pipeline(self, pipeline: Pipeline, streams: Streams) -> int:
+        *commands, last = pipeline.commands
+        source = streams.source
+        for command in commands:
             out = Sink()
-            inner = self._copy() if len(commands) > 1 else self
-            statuses.append(
-                await inner._exit_status(command, Streams(source, out, streams.err), tested=tested)
-            )
+            await self._copy()._exit_status(command, Streams(source, out, streams.err))
             source = Bytes(bytes(out.content))
-        last = self._copy() if len(commands) > 1 else self
-        runs = last._exit_status if len(commands) > 1 else last._command
-        statuses.append(
-            await runs(
-                commands[-1],
-                Streams(source, streams.out, streams.err),
-                tested=tested or pipeline.negated,
-            )
-        )
-        status = statuses[-1]
-        if "pipefail" in self.options:
-            status = next((one for one in reversed(statuses) if one), 0)
-        if pipeline.negated:
-            return int(not status)
-        if status and not tested and "e" in self.options:
-            raise Exit(status)
-        return status
+        last_streams = Streams(source, streams.out, streams.err)
+        if commands:
+            status = await self._copy()._exit_status(last, last_streams)
+        else:
+            status = await self._simple(last, last_streams)
+        return int(not status) if pipeline.negated else status
 
     def _copy(self) -> Shell:
-        return replace(
-            self,
-            variables=dict(self.variables),
-            functions=dict(self.functions),
-            options=set(self.options),
-        )
+        return replace(self, variables=dict(self.variables))
 
-    async def _exit_status(self, command: Command, streams: Streams, *, tested: bool) -> int:
+    async def _exit_status(self, command: Simple, streams: Streams) -> int:
         try:
-            return await self._command(command, streams, tested=tested)
+            return await self._simple(command, streams)
         except Exit as end:
             return end.status
 
-    async def _command(self, command: Command, streams: Streams, *, tested: bool) -> int:
-        match command:
-            case Function():
-                self.functions[command.name] = command.body
-                return 0
-            case Simple():
-                return await self._simple(command, streams, tested=tested)
-            case If():
-                redirected = await self._redirect_streams(command.redirections, streams)
-                return 1 if redirected is None else await self._if(command, redirected, tested)
-            case Group():
-                redirected = await self._redirect_streams(command.redirections, streams)
-                if redirected is None:
-                    return 1
-                return await self.sequence(command.body, redirected, tested=tested)
-
-    async def _if(self, command: If, streams: Streams, tested: bool) -> int:
-        for condition, body in command.branches:
-            if await self.sequence(condition, streams, tested=True) == 0:
-                return await self.sequence(body, streams, tested=tested)
-        if command.otherwise is not None:
-            return await self.sequence(command.otherwise, streams, tested=tested)
-        return 0
-
-    async def _simple(self, command: Simple, streams: Streams, *, tested: bool) -> int:
+    async def _simple(self, command: Simple, streams: Streams) -> int:
         self.substituted = 0
         texts: list[str] = []
         for word in command.words:
@@ -184,24 +133,15 @@ class Shell:
         if assigned:
             inner = self._copy()
             inner.variables |= assigned
-            return await inner.call(texts, redirected, tested=tested)
-        return await self.call(texts, redirected, tested=tested)
+            return await inner.call(texts, redirected)
+        return await self.call(texts, redirected)
 
-    async def call(self, texts: list[str], streams: Streams, *, tested: bool = False) -> int:
+    async def call(self, texts: list[str], streams: Streams) -> int:
         """Run a function or a program with its arguments."""
         name = texts[0]
         if self.depth > _DEEPEST:
             self.complain(streams, f"{name}: maximum function nesting level exceeded ({_DEEPEST})")
             raise Exit(1)
-        body = self.functions.get(name)
-        if body is not None:
-            before, self.arguments = self.arguments, texts[1:]
-            self.depth += 1
-            try:
-                return await self._command(body, streams, tested=tested)
-            finally:
-                self.arguments = before
-                self.depth -= 1
         program = self.programs.find(name)
         if program is None:
             missing = "No such file or directory" if "/" in name else "command not found"
@@ -293,9 +233,6 @@ class Shell:
         if variable.default is not None:
             return value or await self._join_word(variable.default, streams)
         if value is None:
-            if "u" in self.options:
-                self.complain(streams, f"{variable.name}: unbound variable")
-                raise Exit(1)
             return ""
         return value
 

@@ -1,4 +1,4 @@
-"""From the text of a script to commands: lists, pipelines, conditions and functions."""
+"""From the text of a script to commands: lists and pipelines."""
 
 from __future__ import annotations
 
@@ -8,9 +8,6 @@ from stockman_lab.ssh.shell.reader import BLANKS, NotInThisShell, Reader, Syntax
 from stockman_lab.ssh.shell.syntax import (
     Chain,
     Command,
-    Function,
-    Group,
-    If,
     Pipeline,
     Redirection,
     Sequence,
@@ -20,9 +17,8 @@ from stockman_lab.ssh.shell.syntax import (
 
 _ASSIGNMENT = re.compile(r"([A-Za-z_][A-Za-z0-9_]*)=")
 _REDIRECTION = re.compile(r"(\d?)(>>|>&|<<|>|<)")
-_FUNCTION = re.compile(r"([A-Za-z_][A-Za-z0-9_-]*)[ \t]*\(\)[ \t\n]*")
 _ENDINGS = frozenset({"then", "elif", "else", "fi", "}"})
-_UNKNOWN = frozenset({"for", "while", "until", "case", "select", "function", "[[", "time"})
+_UNKNOWN = frozenset({"if", "for", "while", "until", "case", "select", "function", "[[", "time"})
 
 
 def parse(text: str) -> Sequence:
@@ -98,51 +94,11 @@ def _command(reader: Reader) -> Command:
     if reader.peek() == "(":
         raise NotInThisShell("(")
     bare = reader.bare_word()
-    if bare == "if":
-        return _if(reader)
     if bare in _UNKNOWN:
         raise NotInThisShell(bare)
     if reader.peek() == "{" and reader.peek(2)[1:] in BLANKS + "\n":
-        return _group(reader)
-    named = _FUNCTION.match(reader.text, reader.place)
-    if named:
-        reader.place = named.end()
-        if reader.peek() != "{":
-            raise _unexpected_token(reader)
-        return Function(named[1], _group(reader))
+        raise NotInThisShell("{")
     return _simple(reader)
-
-
-def _group(reader: Reader) -> Group:
-    reader.take("{")
-    body = _sequence(reader)
-    if not reader.take("}"):
-        raise SyntaxTrouble("syntax error: unexpected end of file")
-    return Group(body, _redirections(reader))
-
-
-def _if(reader: Reader) -> If:
-    branches, otherwise = [], None
-    keyword = "if"
-    while keyword in ("if", "elif"):
-        _keyword(reader, keyword)
-        condition = _sequence(reader)
-        _keyword(reader, "then")
-        branches.append((condition, _sequence(reader)))
-        keyword = reader.bare_word()
-    if keyword == "else":
-        _keyword(reader, "else")
-        otherwise = _sequence(reader)
-    _keyword(reader, "fi")
-    return If(tuple(branches), otherwise, _redirections(reader))
-
-
-def _keyword(reader: Reader, expected: str) -> None:
-    if reader.bare_word() != expected:
-        if reader.at_end:
-            raise SyntaxTrouble("syntax error: unexpected end of file")
-        raise _unexpected_token(reader)
-    reader.take(expected)
 
 
 def _simple(reader: Reader) -> Simple:

@@ -56,32 +56,7 @@ class Simple:
     redirections: tuple[Redirection, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class If:
-    """`if`, any number of `elif`, `else`."""
-
-    branches: tuple[tuple[Sequence, Sequence], ...]
-    otherwise: Sequence | None
-    redirections: tuple[Redirection, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Group:
-    """`{ commands; }`."""
-
-    body: Sequence
-    redirections: tuple[Redirection, ...] = ()
-
-
-@dataclass(frozen=True, slots=True)
-class Function:
-    """`name() { commands; }`."""
-
-    name: str
-    body: Command
-
-
-Command: TypeAlias = Simple | If | Group | Function
+Command: TypeAlias = Simple
 
 
 @dataclass(frozen=True, slots=True)

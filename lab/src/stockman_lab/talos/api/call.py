@@ -64,7 +64,6 @@ async def single(piece: bytes) -> AsyncIterator[bytes]:
 
 
 MAINTENANCE = "maintenance"
-SECURED = "secured"
 
 
 class Served(Protocol):

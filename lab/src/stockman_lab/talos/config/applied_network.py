@@ -80,7 +80,6 @@ def applied_network(
     setup.add(aliased(known, config.aliases if config is not None else {}))
     ignored = {setup.resolved(name) for name in cmdline.ignored}
     for layer, settings in (
-        (Layer.CMDLINE, cmdline.links),
         (Layer.PLATFORM, platform.links),
         (Layer.CONFIGURATION, config.links if config is not None else ()),
     ):
@@ -94,12 +93,10 @@ def applied_network(
         network,
         resolvers=(config.nameservers if config is not None else ())
         or platform.nameservers
-        or cmdline.nameservers
         or DEFAULT_RESOLVERS,
         search_domains=_search_domains(config, domain),
         time_servers=(config.time_servers if config is not None else ())
         or platform.time_servers
-        or cmdline.time_servers
         or DEFAULT_TIME_SERVERS,
         hostname=short,
         domain=domain,

@@ -1,8 +1,7 @@
-"""`network-config` of a NoCloud drive, versions 1 and 2, as Talos reads it."""
+"""`network-config` of a NoCloud drive, version 1, which Proxmox VE writes, as Talos reads it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from dataclasses import dataclass
 from ipaddress import ip_address, ip_interface
 
@@ -15,9 +14,7 @@ from stockman_lab.talos.config.link_setting import (
 )
 from stockman_lab.talos.config.values import (
     Tree,
-    at,
     first,
-    flag,
     loaded,
     mapping,
     mappings,
@@ -49,14 +46,12 @@ def nocloud_network(raw: bytes) -> NoCloudNetwork | None:
     told = mapping(decoded["network"]) if "network" in decoded else decoded
     version = number(told.get("version"))
     try:
-        if version == 1:
-            return _first_version(list(mappings(told.get("config"))))
-        return _second_version(told) if version == 2 else None
+        return _links(list(mappings(told.get("config")))) if version == 1 else None
     except ValueError:
         return None
 
 
-def _first_version(entries: list[Tree]) -> NoCloudNetwork:
+def _links(entries: list[Tree]) -> NoCloudNetwork:
     makers = {"physical": _physical, "bond": _bond, "vlan": _vlan}
     links = [
         makers[kind](entry) for entry in entries if (kind := text(entry.get("type"))) in makers
@@ -134,67 +129,3 @@ def _address(subnet: Tree) -> str:
 def _gateway(gateway: str) -> RouteSetting:
     version = ip_address(gateway).version
     return RouteSetting(gateway=gateway, metric=METRIC if version == 4 else METRIC6)
-
-
-def _second_version(tree: Tree) -> NoCloudNetwork:
-    links: list[LinkSetting] = []
-    for name, entry in sorted(mapping(tree.get("ethernets")).items()):
-        mac = at(entry, "match", "macaddress")
-        links.append(_link_setting(name, mapping(entry), selector=_selector(mac)))
-    for name, entry in sorted(mapping(tree.get("bonds")).items()):
-        params = mapping(at(entry, "parameters"))
-        bond = _bond_setting(text(params.get("mode")), texts(at(entry, "interfaces")))
-        links.append(_link_setting(name, mapping(entry), kind="bond", bond=bond))
-    for name, entry in sorted(mapping(tree.get("vlans")).items()):
-        parent, tag = text(at(entry, "link")), number(at(entry, "id"))
-        links.append(_link_setting(name, mapping(entry), kind="vlan", parent=parent, vlan=tag))
-    servers = [
-        str(ip_address(server))
-        for text in ("ethernets", "bonds", "vlans")
-        for _, entry in sorted(mapping(tree.get(text)).items())
-        for server in texts(at(entry, "nameservers", "addresses"))
-    ]
-    return NoCloudNetwork(links=tuple(links), nameservers=tuple(servers))
-
-
-def _link_setting(  # noqa: PLR0913 - what kinds of links differ in
-    name: str,
-    entry: Tree,
-    *,
-    kind: str = "physical",
-    selector: LinkSelector | None = None,
-    bond: BondSetting | None = None,
-    parent: str = "",
-    vlan: int = 0,
-) -> LinkSetting:
-    addresses = [ip_interface(text) for text in texts(entry.get("addresses"))]
-    return LinkSetting(
-        name=name,
-        selector=selector,
-        kind=kind,
-        bond=bond,
-        parent=parent,
-        vlan=vlan,
-        mtu=number(entry.get("mtu")),
-        addresses=tuple(f"{address.ip}/{address.network.prefixlen}" for address in addresses),
-        routes=tuple(_routes(entry)),
-        dhcp4=DhcpSetting(metric=METRIC) if flag(entry.get("dhcp4")) else None,
-        dhcp6=DhcpSetting(metric=METRIC) if flag(entry.get("dhcp6")) else None,
-    )
-
-
-def _routes(entry: Tree) -> Iterator[RouteSetting]:
-    for key in ("gateway4", "gateway6"):
-        if entry.get(key):
-            yield _gateway(text(entry[key]))
-    for route in mappings(entry.get("routes")):
-        gateway = text(route.get("via"))
-        default = _gateway(gateway)
-        target = text(route.get("to"))
-        metric = number(route.get("metric")) or METRIC
-        yield RouteSetting(
-            destination="" if target in ("default", "0.0.0.0/0", "::/0") else target,
-            gateway=gateway,
-            metric=default.metric if metric == METRIC else metric,
-            table=text(route.get("table"), "main"),
-        )

@@ -1,9 +1,9 @@
-"""Which resources of a kind somebody asks for: by labels, and by ids."""
+"""Which resources of a kind somebody asks for, by ids."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable
 from typing import TYPE_CHECKING, TypeAlias
 
 from stockman.talos.api.transport import GrpcCode
@@ -47,21 +47,15 @@ def allowed(call: Call) -> Definition:
 
 Wanted: TypeAlias = Callable[[Seen], bool]
 
-_EXISTS, _EQUAL, _NOT_EXISTS, _IN, _LESS, _NOT_MORE, _LESS_NUMERIC, _NOT_MORE_NUMERIC = range(8)
-
 
 def wanted(options: Dynamic) -> Wanted:
-    """What options of a list or of a watch ask for; all label queries count as alternatives."""
-    queries = [list(one.terms) for one in options.label_query]
-    for term in (term for terms in queries for term in terms):
-        if not _EXISTS <= term.op <= _NOT_MORE_NUMERIC:
-            raise Refusal(GrpcCode.UNIMPLEMENTED, f"unsupported label query operator: {term.op}")
+    """What options of a list or of a watch ask for."""
+    if options.label_query:
+        raise Refusal(GrpcCode.UNIMPLEMENTED, "the lab does not select by labels")
     expression = _expression(options.id_query.regexp)
 
     def fits(resource: Seen) -> bool:
-        if expression is not None and expression.search(resource.id) is None:
-            return False
-        return not queries or any(_fits(terms, resource.labels) for terms in queries)
+        return expression is None or expression.search(resource.id) is not None
 
     return fits
 
@@ -76,31 +70,3 @@ def _expression(text: str) -> re.Pattern[str] | None:
             GrpcCode.INVALID_ARGUMENT,
             f"failed to compile regexp: error parsing regexp: {error.msg}: `{text}`",
         ) from error
-
-
-def _fits(terms: Iterable[Dynamic], labels: Mapping[str, str]) -> bool:
-    return all(_term_fits(term, labels) for term in terms)
-
-
-def _term_fits(term: Dynamic, labels: Mapping[str, str]) -> bool:
-    held = labels.get(term.key)
-    if term.op == _NOT_EXISTS:
-        return held is None
-    return (held is not None and _compares(term.op, held, list(term.value))) is not term.invert
-
-
-def _compares(operation: int, held: str, values: list[str]) -> bool:
-    if operation == _EXISTS:
-        return True
-    if operation == _IN:
-        return held in values
-    value = values[0] if values else ""
-    if operation == _EQUAL:
-        return held == value
-    if operation in (_LESS, _NOT_MORE):
-        return held < value or (operation == _NOT_MORE and held == value)
-    try:
-        one, other = int(held), int(value)
-    except ValueError:
-        return False
-    return one < other or (operation == _NOT_MORE_NUMERIC and one == other)
