@@ -26,7 +26,7 @@ from grpclib.client import Channel, UnaryStreamMethod, UnaryUnaryMethod
 from grpclib.encoding.base import CodecBase
 from grpclib.exceptions import GRPCError, StreamTerminatedError
 from stockman_lab.factory.state import FactoryState
-from stockman_lab.servers.talos_memory import TalosMemoryClient
+from stockman_lab.servers.talos_port import TalosMemoryClient
 from stockman_lab.talos.api.call import Refusal
 from stockman_lab.talos.cosi.tables import DEFINITIONS, META, definitions, shape_of
 from stockman_lab.talos.machine import Machine

@@ -6,9 +6,9 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from stockman_lab.commands.connect import not_connected, unwritten
 from stockman_lab.commands.runtime import problems
 from stockman_lab.commands.runtime.background import failed
-from stockman_lab.commands.runtime.connect import not_connected, unwritten
 from stockman_lab.commands.runtime.directories import LabFiles, running
 from stockman_lab.commands.runtime.faults import Wanted, wanted_fault
 from stockman_lab.commands.runtime.power import unknown_host

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import cast
 
-from stockman_lab.world.devices import pci_device
+from stockman_lab.world.preset import pci_device
 
 from stockman.planning.change import ChangeKind
 from stockman.steps.access.roles import DeleteRole, RevokeRole

@@ -6,7 +6,7 @@ import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.pve.host_power import give_power, lose_power
 from stockman_lab.servers.port import WorldClock
-from stockman_lab.world.devices import pci_device, usb_device
+from stockman_lab.world.preset import pci_device, usb_device
 from stockman_lab.world.world import World
 
 from stockman.model.errors import Refused, StockmanError

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import click
 import pytest
-from stockman_lab.commands.completion import complete_lab_hosts
+from stockman_lab.commands.control import complete_lab_hosts
 from stockman_lab.commands.runtime.directories import LabFiles
 
 from lab.tests.commands.runtime.test_serve import running_lab, wanted

@@ -6,8 +6,8 @@ import json
 from typing import Any
 
 import pytest
-from stockman_lab.guest.plain import PlainGuest
 from stockman_lab.guest.system import Ask, plain_answer
+from stockman_lab.guest.systems import PlainGuest
 
 from lab.tests.guest.machines import NOW, Middle, image, machine
 

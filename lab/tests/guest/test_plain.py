@@ -6,8 +6,8 @@ from typing import Any
 
 import pytest
 from stockman_lab.guest.network import NicView
-from stockman_lab.guest.plain import PlainGuest
 from stockman_lab.guest.system import AgentError
+from stockman_lab.guest.systems import PlainGuest
 from stockman_lab.guest.view import GuestView
 
 from lab.tests.guest.machines import NOW, Middle, image, machine, pools

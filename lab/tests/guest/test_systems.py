@@ -5,8 +5,7 @@ from __future__ import annotations
 import json
 
 import pytest
-from stockman_lab.guest.plain import PlainGuest
-from stockman_lab.guest.systems import Systems
+from stockman_lab.guest.systems import PlainGuest, Systems
 from stockman_lab.guest.view import DiskView
 from stockman_lab.images.image import Image, read_image
 from stockman_lab.images.making import iso_image

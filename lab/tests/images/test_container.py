@@ -8,7 +8,6 @@ import pytest
 from stockman_lab.images.container import (
     container_image,
     digest_of,
-    image_archive,
     index_of,
     layer_facts,
 )
@@ -49,13 +48,3 @@ def test_a_layer_of_somebody_else_says_nothing() -> None:
 def test_a_damaged_layer_is_refused(noise: bytes) -> None:
     with pytest.raises(CorruptImage):
         layer_facts(noise)
-
-
-def test_an_image_fits_into_one_file() -> None:
-    image = container_image(facts(0), "installer")
-
-    with tarfile.open(fileobj=io.BytesIO(image_archive(image, "a/b:v1"))) as archive:
-        names = archive.getnames()
-
-    assert {"oci-layout", "index.json", "manifest.json"} < set(names)
-    assert f"blobs/{digest_of(image.layer).replace(':', '/')}" in names

@@ -5,7 +5,6 @@ from __future__ import annotations
 import hashlib
 
 import pytest
-from stockman_lab.images.compression import packed
 from stockman_lab.images.downloading import Checksum, Download, existing_is_right, finished
 from stockman_lab.images.fetching import FetchFailed
 from stockman_lab.images.image import Form
@@ -56,22 +55,6 @@ def test_what_is_no_image_is_refused() -> None:
 
 def test_templates_are_not_looked_at() -> None:
     assert got(wanted(is_image=False), b"anything") == b"anything"
-
-
-def test_what_is_packed_is_unpacked_after_its_checksum_was_taken() -> None:
-    log: list[str] = []
-    content = packed(IMAGE, "zst")
-    checksum = Checksum(algorithm="sha256", expected=hashlib.sha256(content).hexdigest())
-
-    assert got(wanted(compression="zst", checksum=checksum, form=""), content, log) == IMAGE
-
-    assert f"decompressing {PATH}.tmp_dwnl.7 to {PATH}.tmp_dcom.7" in log
-
-
-def test_what_is_not_packed_cannot_be_unpacked() -> None:
-    assert refusal(wanted(compression="gz"), b"plain") == (
-        f"command 'zcat {PATH}.tmp_dwnl.7' failed: exit code 1"
-    )
 
 
 def test_a_file_that_is_there_is_not_replaced() -> None:

@@ -18,9 +18,7 @@ from stockman_lab.kube.api.server import Api
 NOW = 1_790_000_000.0
 MAPS = "/api/v1/namespaces/default/configmaps"
 MERGE = "application/merge-patch+json"
-STRATEGIC = "application/strategic-merge-patch+json"
 APPLY = "application/apply-patch+yaml"
-JSON_PATCH = "application/json-patch+json"
 
 
 @dataclass

@@ -1,4 +1,4 @@
-"""Every effect at API servers, kubelets and Ceph, tried once."""
+"""Every effect at API servers and kubelets, tried once."""
 
 from __future__ import annotations
 
@@ -47,16 +47,6 @@ def node(effect: Effect) -> list[object]:
     return [*seen, lab.ready(NEO)]
 
 
-def ceph(effect: Effect) -> list[object]:
-    """How Ceph is, before and after a machine was away, and whether that took long."""
-    lab = troubles.ceph_lab()
-    lab.let("ceph", effect.value, seconds=LONG, times="always")
-    lab.world.settle()
-    begin, before = lab.world.now, troubles.ceph(lab)["health"]
-    lab.reboot(NEO)
-    return [before, troubles.ceph(lab)["health"], lab.world.now - begin > LONG]
-
-
 _E = Effect
 SEEN: list[tuple[Callable[[Effect], list[object]], Effect, list[object]]] = [
     (kubernetes, _E.FAIL, ["500", False, 0, False]),
@@ -68,8 +58,5 @@ SEEN: list[tuple[Callable[[Effect], list[object]], Effect, list[object]]] = [
     (kubernetes, _E.LIE, ["200", True, 0, False]),
     (node, _E.FAIL, ["False", "False", "True"]),
     (node, _E.HANG, ["True", "Unknown", "True"]),
-    (ceph, _E.FAIL, ["HEALTH_ERR", "HEALTH_ERR", False]),
-    (ceph, _E.DELAY, ["HEALTH_OK", "HEALTH_OK", True]),
-    (ceph, _E.HANG, ["HEALTH_OK", "HEALTH_WARN", False]),
 ]
 """What is seen of each: the function is named after its point."""

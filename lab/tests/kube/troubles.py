@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from functools import cache
 from pathlib import Path
 from typing import Any
 
@@ -14,7 +13,6 @@ from stockman_lab.kube.helm.chart import newest
 from stockman_lab.kube.helm.engine import Helm, ReleaseSpec
 from stockman_lab.kube.helm.writer import Writer
 from stockman_lab.talos.machine import Machine
-from stockman_lab.world.file import read_world, world_file
 from stockman_lab.world.world import World
 
 from lab.tests.kube.calling import KubeAsking
@@ -28,8 +26,6 @@ NODES = "/api/v1/nodes"
 DEPLOYMENTS = "/apis/apps/v1/namespaces/default/deployments"
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 LABELS = {"app": "web"}
-_ROOK = "https://charts.rook.io/release"
-CEPHS = "/apis/ceph.rook.io/v1/namespaces/rook-ceph/cephclusters"
 BEARS = [{"key": "node-role.kubernetes.io/control-plane", "operator": "Exists"}]
 SPEC: dict[str, Any] = {
     "tolerations": BEARS,
@@ -137,29 +133,3 @@ class Troubled(KubeAsking):
         """What a machine wrote into the log of its kernel."""
         lines = self.found(name).state.kernel_log
         return [line.text.removeprefix("[talos] ") for line in lines]
-
-
-@cache
-def _ceph_file() -> bytes:
-    lab = Troubled()
-    lab.install("rook-ceph", "rook-ceph", f"{_ROOK} rook-ceph", tolerations=BEARS)
-    spec = {
-        "placement": {"all": {"tolerations": BEARS}},
-        "mon": {"count": 3},
-        "storage": {"useAllNodes": True},
-    }
-    key = f"{_ROOK} rook-ceph-cluster"
-    lab.install("rook-ceph-cluster", "rook-ceph", key, cephClusterSpec=spec)
-    lab.world.settle()
-    return world_file(lab.world.state)
-
-
-def ceph_lab() -> Troubled:
-    """A cluster of three machines with Ceph on all of them."""
-    return Troubled(World(read_world(_ceph_file())))
-
-
-def ceph(lab: Troubled) -> Any:
-    """What the operator says of it."""
-    (result,) = lab.get(CEPHS)["items"]
-    return result["status"]["ceph"]

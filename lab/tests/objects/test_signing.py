@@ -8,7 +8,7 @@ import zlib
 from dataclasses import replace
 
 import pytest
-from stockman_lab.objects.checksums import crc64nvme
+from stockman_lab.objects.bodies import crc64nvme
 
 from lab.tests.objects.asking import Asker, code, members
 from lab.tests.objects.signing import Ask, later

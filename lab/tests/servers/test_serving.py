@@ -13,9 +13,9 @@ from typing import Any
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
+from stockman_lab.servers.listener import PortTaken
 from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.servers.options import ServingOptions
-from stockman_lab.servers.ports import PortTaken
 from stockman_lab.servers.serving import Serving
 from stockman_lab.world.file import read_world, world_file
 from stockman_lab.world.world import World

@@ -12,8 +12,8 @@ import asyncssh
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.pve.access.login import scramble
+from stockman_lab.servers.listener import PortTaken
 from stockman_lab.servers.options import ServingOptions
-from stockman_lab.servers.ports import PortTaken
 from stockman_lab.servers.serving import Serving
 from stockman_lab.ssh.sftp import HostSftp
 from stockman_lab.world.world import World

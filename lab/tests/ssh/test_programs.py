@@ -11,23 +11,6 @@ from stockman_lab.pve.storages.receiving import ReceivedFile, put_file
 from lab.tests.pve.endpoints.containers import one_container
 from lab.tests.ssh.hosts import Login
 
-TRY_SUDO = (
-    '_try_sudo_check(){ if [ -z "${_try_sudo_cached:-}" ]; then '
-    '_try_sudo_use_sudo="${TRY_SUDO_USE_SUDO:-0}"; _try_sudo_cached=1; fi; }; '
-    'try_sudo(){ _try_sudo_check; if [ "$_try_sudo_use_sudo" = "1" ]; then '
-    'sudo "$@"; else "$@"; fi; }'
-)
-PROBE = (
-    'if [ "$(id -u)" = "0" ]; then echo "0"; '
-    'elif [ $(sudo -n /usr/sbin/pvesm apiinfo 2>&1 | grep "APIVER" | wc -l) -gt 0 ] '
-    '|| sudo -n /usr/sbin/qm --help >/dev/null 2>&1; then echo "1"; else echo "0"; fi'
-)
-IMPORT = (
-    "try_sudo /usr/sbin/qm disk import $vm_id $source_image $datastore_id_target"
-    " -format $file_format"
-)
-"""How the provider of bpg finds out whether it needs sudo, and how it then calls programs."""
-
 
 def wrapped(script: str) -> str:
     """As the provider sends it."""

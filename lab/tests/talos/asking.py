@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 from typing import Any
 
-from stockman_lab.servers.talos_memory import ADMIN, TalosMemoryClient
+from stockman_lab.servers.talos_port import ADMIN, TalosMemoryClient
 from stockman_lab.talos.machine import Machine
 from stockman_lab.world.world import World
 

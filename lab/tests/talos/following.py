@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Callable
 from typing import Any
 
-from stockman_lab.servers.talos_memory import NothingMoves
+from stockman_lab.servers.talos_port import NothingMoves
 
 from lab.tests.talos.asking import Asking
 

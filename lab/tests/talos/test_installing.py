@@ -86,10 +86,10 @@ def test_a_medium_in_front_of_an_installed_disk_halts() -> None:
     world.settle()
     guest = world.talos.guest(result)
     assert guest is not None
-    MemoryClient(world, result.state.cluster).post(
-        f"/nodes/{guest.node}/qemu/{guest.vmid}/status/reset"
-    )
-    world.settle()
+    client = MemoryClient(world, result.state.cluster)
+    for action in ("stop", "start"):
+        client.post(f"/nodes/{guest.node}/qemu/{guest.vmid}/status/{action}")
+        world.settle()
     assert "already installed to disk" in result.state.halted
     assert result.api is None
 

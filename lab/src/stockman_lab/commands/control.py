@@ -3,23 +3,45 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any, cast
 
 import click
+from click.shell_completion import CompletionItem
 
 from stockman.cli import options
 from stockman.cli.command import command
+from stockman.cli.completion import matching_values
+from stockman.cli.options import directory
 from stockman.cli.output import Output, show
 from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.tables import table
 from stockman_lab.commands import options as lab_options
-from stockman_lab.commands.completion import complete_lab_hosts
+
+_SOURCE = "stockman_lab.commands.control"
+
+
+def complete_lab_hosts(
+    ctx: click.Context, param: click.Parameter, incomplete: str
+) -> list[CompletionItem[str]]:
+    """Completes with the hosts of the lab that the command line means."""
+    del param
+    state = ctx.params.get("state")
+    return matching_values(f"{_SOURCE}:lab_host_names", incomplete, directory(ctx), state)
+
+
+def lab_host_names(directory: Path, state: str | None) -> tuple[str, ...]:
+    """Names of the hosts of a lab that runs."""
+    from stockman_lab.commands.runtime.directories import DEFAULT, LabFiles
+    from stockman_lab.commands.runtime.power import host_names
+
+    return tuple(host_names(LabFiles(state=directory / (state or DEFAULT))))
+
 
 _POINTS = (
     "request", "task", "allocate", "download", "boot", "shutdown", "agent", "resources",
     "authenticate", "host", "quorum", "ssh", "registry", "factory", "talos-call", "talos-step",
     "network", "lease", "etcd", "clock", "objects", "kubernetes", "pod", "node",
-    "ceph",
 )  # fmt: skip
 _EFFECTS = (
     "fail", "do-then-fail", "claim", "delay", "hang", "cut", "do-then-cut", "lie", "corrupt",

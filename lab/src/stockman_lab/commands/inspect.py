@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from shlex import quote
-from typing import Any, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import click
 
@@ -13,9 +13,53 @@ from stockman.cli import options
 from stockman.cli.command import command
 from stockman.cli.output import Output, show
 from stockman.cli.terminal.screen import Screen
-from stockman.cli.terminal.tables import table
+from stockman.cli.terminal.tables import Cell, table
 from stockman_lab.commands import options as lab_options
-from stockman_lab.commands.machine import machine_table
+
+if TYPE_CHECKING:
+    from stockman_lab.commands.runtime.directories import LabFiles
+
+
+@command(
+    name="machine",
+    examples={
+        "stockman lab machine": "all Talos machines, with their stages",
+        "stockman lab machine -o json": "the same for programs",
+    },
+)
+@options.output
+@lab_options.state
+@click.pass_context
+def lab_machine(ctx: click.Context, output: Output, state: str | None) -> None:
+    """Show the Talos machines of a running lab."""
+    rows = machine_rows(lab_options.places(ctx, state))
+    show(rows, kind="LabMachines", output=output, human=machine_table)
+
+
+def machine_rows(files: LabFiles) -> list[dict[str, Any]]:
+    """All machines by name: address, stage, version, whether they are ready."""
+    from stockman_lab.commands.runtime.remote import ask
+
+    return cast("list[dict[str, Any]]", ask(files, "machines"))
+
+
+def machine_table(rows: list[dict[str, Any]], screen: Screen) -> Iterator[str]:
+    """A line for each machine."""
+    yield from table(
+        ["MACHINE", "ADDRESS", "STAGE", "VERSION", "READY"],
+        [
+            [
+                row["name"],
+                row["address"] or "-",
+                row["stage"],
+                row["version"] or "-",
+                Cell("yes", "good") if row["ready"] else Cell("no", "warning"),
+            ]
+            for row in rows
+        ],
+        width=screen.width,
+        paint=screen.paint,
+    )
 
 
 @command(

@@ -21,7 +21,7 @@ COMMANDS: Registry = {
         SIMULATE,
     ),
     "lab machine": CommandEntry(
-        "stockman_lab.commands.machine:lab_machine",
+        "stockman_lab.commands.inspect:lab_machine",
         "Show the Talos machines of a running lab.",
         SIMULATE,
     ),

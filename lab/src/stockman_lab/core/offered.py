@@ -35,7 +35,6 @@ OFFERED: dict[Point, frozenset[Effect]] = {
     Point.KUBERNETES: _FAILS | {Effect.CUT, Effect.DO_THEN_CUT, Effect.LIE},
     Point.POD: frozenset({Effect.FAIL, Effect.DELAY, Effect.HANG}),
     Point.NODE: frozenset({Effect.FAIL, Effect.HANG}),
-    Point.CEPH: frozenset({Effect.FAIL, Effect.DELAY, Effect.HANG}),
 }
 """Effects by the point that knows what to do with them."""
 
@@ -67,7 +66,6 @@ FACTS: dict[Point, tuple[str, ...]] = {
     ),
     Point.POD: (*_MACHINE, "namespace", "pod", "image", "action"),
     Point.NODE: _MACHINE,
-    Point.CEPH: ("namespace", "object"),
 }
 """What is known at a point, and can be asked for."""
 
@@ -79,7 +77,6 @@ _STATES = frozenset(
         Point.NETWORK,
         Point.CLOCK,
         Point.NODE,
-        Point.CEPH,
     }
 )
 """Points that are no occasions: nothing can be counted there."""

@@ -129,9 +129,3 @@ class Point(Enum):
     While it lasts, `fail` lets it say that it is not ready, with `seconds` for so long and then for
     as long not, by turns; `hang` lets it fall silent, so that its Node is lost after a while.
     """
-    CEPH = "ceph"
-    """The health of a CephCluster: namespace, object.
-
-    `fail` is `HEALTH_ERR` while it lasts. After disks were away, `delay` lets it take so much
-    longer until all is well again, and `hang` keeps it from that while it lasts.
-    """

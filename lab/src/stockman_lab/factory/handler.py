@@ -192,10 +192,6 @@ class FactoryHandler:
 
     # --- keys and health --------------------------------------------------------------------------
 
-    def health(self, asked: _Asked) -> Response:
-        del self, asked
-        return Response()
-
 
 def _attachment(name: str, kind: str, body: bytes) -> Response:
     headers = {"Content-Type": kind, "Content-Disposition": f'attachment; filename="{name}"'}
@@ -216,7 +212,6 @@ _READ, _WRITE = frozenset({"GET"}), frozenset({"POST"})
 _ROUTES: tuple[tuple[re.Pattern[str], frozenset[str], Route], ...] = tuple(
     (re.compile(pattern), methods, route)
     for pattern, methods, route in (
-        ("/healthz|/readyz", _READ, FactoryHandler.health),
         ("/schematics", _WRITE, FactoryHandler.post),
         ("/schematics/[^/]+", _READ, FactoryHandler.schematic),
         ("/versions", _READ, FactoryHandler.versions),

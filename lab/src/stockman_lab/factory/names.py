@@ -27,6 +27,7 @@ class AssetKind(Enum):
 
     COMMAND_LINE = "cmdline"
     ISO = "iso"
+    INSTALLER = "installer"
     DISK = "disk"
 
 

@@ -3,15 +3,80 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import field
-from typing import TYPE_CHECKING
+from dataclasses import asdict, dataclass, field
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from stockman_lab.core.state import state
+from stockman_lab.guest.agent import Inside, answer
+from stockman_lab.guest.first_boot import FirstBoot, first_boot
+from stockman_lab.guest.links import Link, links, links_after_change
+from stockman_lab.guest.system import AgentError, Throws
+from stockman_lab.guest.view import GuestView
 
 if TYPE_CHECKING:
-    from stockman_lab.guest.plain import PlainGuest
     from stockman_lab.guest.system import GuestSystem
     from stockman_lab.guest.view import GuestView
+
+_AGENT_UP = (15.0, 40.0)
+_HEARS_BUTTON_AFTER = 6.0
+"""Seconds after power on: before that there is nobody to hear it."""
+_SHUTDOWN = (5.0, 15.0)
+_MACHINES = {"amd64": "x86_64", "arm64": "aarch64"}
+
+
+@dataclass(slots=True)
+class PlainGuest:
+    """A plain Linux, from boot to shutdown."""
+
+    kind: ClassVar[str] = "plain"
+
+    started_at: float = 0.0
+    agent_at: float = 0.0
+    """When the agent begins to answer."""
+    inside: Inside = field(default_factory=Inside)
+
+    def booted(self, view: GuestView, now: float, dice: Throws) -> None:
+        said = first_boot(view.cloud_init) if view.cloud_init is not None else FirstBoot()
+        self.started_at = now
+        self.agent_at = now + dice.between(*_AGENT_UP)
+        self.inside = Inside(
+            hostname=said.hostname or self.inside.hostname,
+            machine=_MACHINES[view.architecture],
+            links=links(view, said.links),
+            started_at=now,
+        )
+
+    def changed(self, view: GuestView, now: float) -> None:
+        del now
+        self.inside.links = links_after_change(view, self.inside.links)
+
+    def shutdown(self, now: float, dice: Throws) -> float | None:
+        if now - self.started_at < _HEARS_BUTTON_AFTER:
+            return None
+        return dice.between(*_SHUTDOWN)
+
+    def lost_power(self, now: float) -> None:
+        del now
+
+    def agent_is_up(self, now: float) -> bool:
+        return now >= self.agent_at
+
+    def ask(self, command: str, arguments: Mapping[str, object], now: float) -> object:
+        if not self.agent_is_up(now):
+            raise AgentError("the agent is not there yet")
+        del arguments
+        return answer(self.inside, command, now)
+
+    def saved(self) -> dict[str, object]:
+        return asdict(self)
+
+    @classmethod
+    def loaded(cls, saved: Mapping[str, Any]) -> PlainGuest:
+        """The guest that was saved."""
+        inside = Inside(**saved["inside"])
+        inside.links = [Link(**link) for link in saved["inside"]["links"]]
+        return cls(saved["started_at"], saved["agent_at"], inside)
+
 
 _KIND = "kind"
 
@@ -72,6 +137,4 @@ class Systems:
 
 def _plain() -> type[PlainGuest]:
     """Imported when the first machine boots: a lab starts without."""
-    from stockman_lab.guest.plain import PlainGuest
-
     return PlainGuest

@@ -1,8 +1,7 @@
-"""Packing and unpacking of images, as far as the host of a lab can unpack them.
+"""Packing of images, and unpacking of archives.
 
-gzip and bzip2 come with Python. Of Zstandard, frames of this lab are unpacked anywhere, and any
-others where Python brings its own library. lzop is not at hand: the lab says so in the words of a
-host on which that program is missing.
+Of Zstandard, frames of this lab are unpacked anywhere, and any others where Python brings its own
+library.
 """
 
 from __future__ import annotations
@@ -18,18 +17,7 @@ from importlib.util import find_spec
 
 from stockman_lab.images import zstandard
 
-COMMANDS = {
-    "gz": ("zcat",),
-    "bz2": ("bzcat", "-q"),
-    "zst": ("zstd", "-q", "-d", "-c"),
-    "lzo": ("lzop", "-d", "-c"),
-}
-"""The program that Proxmox VE unpacks with, by the name of the compression."""
 _PIECE = 1 << 20
-
-
-class Unpackable(ValueError):
-    """A content that was not unpacked; its text is that of Proxmox VE."""
 
 
 def packed(content: bytes, compression: str) -> bytes:
@@ -37,37 +25,9 @@ def packed(content: bytes, compression: str) -> bytes:
     return _PACKERS[compression](content)
 
 
-def unpacked(content: bytes, compression: str, path: str, most: int) -> bytes:
-    """A content unpacked; `path` is the file that Proxmox VE would say it is in.
-
-    More than `most` bytes are refused as they are on a full disk.
-    """
-    command = " ".join((*COMMANDS[compression], path))
-    if compression not in _UNPACKERS:
-        raise _missing(command)
-    found = bytearray()
-    try:
-        for piece in _UNPACKERS[compression](content):
-            found += piece
-            if len(found) > most:
-                raise EOFError  # its output is cut off where the disk is full
-    except zstandard.NeedsLibrary:
-        raise _missing(command) from None
-    except (OSError, EOFError, zlib.error, zstandard.DamagedFrame):
-        raise Unpackable(f"command '{command}' failed: exit code 1") from None
-    return bytes(found)
-
-
 def pieces(content: bytes, compression: str) -> Iterator[bytes]:
     """A content packed as gz, bz2, xz or zst, unpacked piece by piece."""
     yield from _UNPACKERS[compression](content)
-
-
-def _missing(command: str) -> Unpackable:
-    return Unpackable(
-        f"command '{command}' failed: open3: exec of {command} failed: No such file or directory"
-        " at /usr/share/perl5/PVE/Tools.pm line 455."
-    )
 
 
 def _gunzip(content: bytes) -> Iterator[bytes]:

@@ -6,8 +6,7 @@ import hashlib
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from stockman_lab.images.compression import Unpackable, unpacked
-from stockman_lab.images.fetching import MOST_BYTES, FetchFailed
+from stockman_lab.images.fetching import FetchFailed
 from stockman_lab.images.untrusted import UntrustedImage, checked_image
 
 
@@ -39,8 +38,6 @@ class Download:
     checksum: Checksum | None = None
     """None: any content will do."""
     verify: bool = True
-    compression: str = ""
-    """Empty: none."""
     form: str = ""
     """Of an image that is going to be imported. Empty: an ISO file, any content will do."""
     is_image: bool = True
@@ -70,8 +67,6 @@ def finished(download: Download, content: bytes, log: Callable[[str], None]) -> 
             log("calculating checksum...")
             raise FetchFailed(wrong)
         log("calculating checksum...OK, checksum verified")
-    if download.compression:
-        content, path = _decompress(download, content, path, log), _path_of_unpacking(download)
     if download.is_image:
         try:
             checked_image(content, path, download.form)
@@ -83,15 +78,3 @@ def finished(download: Download, content: bytes, log: Callable[[str], None]) -> 
 
 def _announcement(download: Download) -> str:
     return f"downloading {download.url} to {download.path}"
-
-
-def _path_of_unpacking(download: Download) -> str:
-    return f"{download.path}.tmp_dcom.{download.pid}"
-
-
-def _decompress(download: Download, content: bytes, path: str, log: Callable[[str], None]) -> bytes:
-    log(f"decompressing {path} to {_path_of_unpacking(download)}")
-    try:
-        return unpacked(content, download.compression, path, MOST_BYTES)
-    except Unpackable as refusal:
-        raise FetchFailed(str(refusal)) from None

@@ -6,16 +6,44 @@ import asyncio
 import hmac
 import json
 from collections.abc import Callable
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeAlias
 from urllib.parse import parse_qs, urlsplit
 
 from stockman_lab.core.faults import Fault
 from stockman_lab.core.saved import Unreadable, plain, restored
 from stockman_lab.http.server import HttpServer
 from stockman_lab.servers.serving import Serving
+from stockman_lab.talos.state import Stage
+from stockman_lab.talos.status import is_ready
 
 if TYPE_CHECKING:
     from stockman_lab.http.messages import Outcome, Request, Response
+    from stockman_lab.talos.fleet import Fleet
+    from stockman_lab.talos.machine import Machine
+
+Shown: TypeAlias = dict[str, object]
+
+
+def machine_rows(fleet: Fleet) -> list[Shown]:
+    """All machines of a world, by name, in a line each."""
+    return sorted((_row(machine) for machine in fleet.machines), key=lambda row: str(row["name"]))
+
+
+def _row(machine: Machine) -> Shown:
+    return {
+        "name": machine.hostname or machine.state.name,
+        "cluster": machine.state.cluster,
+        "vmid": machine.state.vmid,
+        "address": machine.address,
+        "stage": machine.state.stage.value,
+        "version": machine.version,
+        "ready": _ready(machine),
+    }
+
+
+def _ready(machine: Machine) -> bool:
+    return machine.state.stage is Stage.RUNNING and is_ready(machine)
+
 
 _ADDRESS = "127.0.0.1"
 
@@ -98,8 +126,6 @@ class ControlServer:
         self._serving.pace.catch_up()
         if not self._serving.world.talos.by_key:
             return []
-        from stockman_lab.talos.listing import machine_rows
-
         return machine_rows(self._serving.world.talos)
 
     def _log(self, request: dict[str, object]) -> object:

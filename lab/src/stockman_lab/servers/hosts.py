@@ -13,7 +13,7 @@ from stockman_lab.core.state import state
 from stockman_lab.http.rules import ServerRules
 from stockman_lab.http.server import HttpServer
 from stockman_lab.servers.context import ServingContext
-from stockman_lab.servers.ports import PortTaken, opened
+from stockman_lab.servers.listener import PortTaken, opened
 from stockman_lab.ssh.listener import SshListener
 
 if TYPE_CHECKING:

@@ -15,8 +15,7 @@ from stockman_lab.http.go_style import go_rules
 from stockman_lab.http.messages import Cut, Hang, Outcome, Request, Response, Stream
 from stockman_lab.http.parsing import split_target
 from stockman_lab.http.server import HttpServer
-from stockman_lab.servers.listener import Listener
-from stockman_lab.servers.ports import PortTaken
+from stockman_lab.servers.listener import Listener, PortTaken
 from stockman_lab.talos.status import has_static_pods
 
 if TYPE_CHECKING:

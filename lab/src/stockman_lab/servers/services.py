@@ -13,8 +13,8 @@ from stockman_lab.http.go_style import go_rules
 from stockman_lab.http.messages import Outcome, Request
 from stockman_lab.http.server import HttpServer
 from stockman_lab.servers.context import ServingContext
+from stockman_lab.servers.listener import opened
 from stockman_lab.servers.pace import Pace
-from stockman_lab.servers.ports import opened
 from stockman_lab.world.world import World
 
 if TYPE_CHECKING:

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TypeAlias
 
+from stockman_lab.servers.listener import PortTaken
 from stockman_lab.servers.pace import Pace, ServedPatience
-from stockman_lab.servers.ports import PortTaken
 from stockman_lab.servers.talos_server import Manner, TalosServer
 from stockman_lab.talos.api.call import ApiFleet, ApiMachine, IncomingCall
 from stockman_lab.talos.api.proxy import perform

@@ -81,7 +81,7 @@ def _authority(machine: Machine) -> CertificateAndKey | None:
 
 def _certificate(machine: Machine, mode: str, number: int) -> CertificateAndKey:
     from stockman_lab.core.dice import Dice
-    from stockman_lab.talos.security.certificates import (
+    from stockman_lab.talos.security.tls import (
         Names,
         maintenance_certificate,
         server_certificate,

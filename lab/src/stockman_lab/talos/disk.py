@@ -65,6 +65,11 @@ class TalosDisk:
         """MiB for what boots; partitions stay as large as they were made."""
         return int(self._told.get("room", _ROOM)) + (_EFI_ROOM if self.bootloader == SD_BOOT else 0)
 
+    def partitioned_by(self, version: str) -> None:
+        """The partitions are as large as a version made them."""
+        minor = tuple(map(int, version.removeprefix("v").split(".")[:2]))
+        self._told["room"] = _OLD_ROOM if minor < (1, 11) else _ROOM
+
     def facts(self, slot: str) -> ImageFacts | None:
         """What a slot boots. None: nothing is in it."""
         told = self.slots.get(slot)

@@ -33,10 +33,6 @@ class KubernetesSide(Protocol):
         """Something happened to a machine: its kubelet began or ended, its network went."""
         ...
 
-    def look_around(self) -> None:
-        """Something around all machines changed: a fault."""
-        ...
-
     def served(self, machine: Machine) -> None:
         """The API server of a machine began to answer."""
         ...
@@ -337,8 +333,6 @@ class Fleet:
         """Let all machines take notice, after something around them changed: a fault, a cable."""
         for machine in list(self.on()):
             self.settle(machine)
-        if self.kubernetes is not None:
-            self.kubernetes.look_around()
 
     def settle(self, machine: Machine) -> None:
         """Let those around a machine take notice of what happened to it."""

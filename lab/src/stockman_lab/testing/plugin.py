@@ -12,15 +12,73 @@ def test_a_cluster(talos_lab): ...
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
+from datetime import datetime
+from ipaddress import IPv4Network
 from typing import TYPE_CHECKING, Any
 
 import pytest
 
+from stockman_lab.world.file import read_world, world_file
+from stockman_lab.world.preset import PresetOptions, preset_world
+from stockman_lab.world.staging import Staging, stage_cluster
+from stockman_lab.world.world import World
+
 if TYPE_CHECKING:
     from stockman_lab.testing.clusters import ClusterLab, KubernetesLab
-    from stockman_lab.testing.staged import ClusterOptions, StagedWorlds
     from stockman_lab.testing.storage import S3Lab
     from stockman_lab.testing.thread import ProxmoxLab, TalosLab
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ClusterOptions:
+    """Which cluster is wanted."""
+
+    preset: str
+    network: str
+    talos: str | None
+    """`1.13.9`. None: as the preset has it."""
+    pve: str
+    seed: int
+    flux: bool = False
+    """Whether Flux is in it, and what else clusters have."""
+
+
+class StagedWorlds:
+    """Keeps what was made, as bytes."""
+
+    def __init__(self, now: datetime) -> None:
+        self.now = now
+        """When certificates begin to be valid."""
+        self._made: dict[ClusterOptions, bytes] = {}
+
+    def copy(self, cluster_options: ClusterOptions) -> World:
+        """A world of its own for somebody."""
+        if cluster_options not in self._made:
+            self._made[cluster_options] = self._stage(cluster_options)
+        return World(read_world(self._made[cluster_options]))
+
+    def _stage(self, cluster_options: ClusterOptions) -> bytes:
+        network = IPv4Network(cluster_options.network)
+        world = preset_world(
+            PresetOptions(
+                preset=cluster_options.preset,
+                network=network,
+                profile=cluster_options.pve,
+                seed=cluster_options.seed,
+                now=float(int(self.now.timestamp())),
+            )
+        )
+        staging = Staging(
+            preset=cluster_options.preset,
+            network=network,
+            talos_version=cluster_options.talos,
+            real_now=self.now,
+            flux=cluster_options.flux,
+        )
+        stage_cluster(world, staging)
+        return world_file(world.state)
+
 
 _NETWORK = "127.66.0.0/16"
 _MARK = "proxmox_lab"
@@ -91,8 +149,6 @@ def proxmox_lab(
 def staged_talos_worlds() -> StagedWorlds:
     """Clusters that were made in this session: each once, and a copy for every test."""
     from datetime import UTC, datetime
-
-    from stockman_lab.testing.staged import StagedWorlds
 
     return StagedWorlds(datetime.now(UTC))  # noqa: TID251  # certificates are for real clients
 
@@ -205,8 +261,6 @@ def _refuse_others(name: str, left: dict[str, Any]) -> None:
 
 def _cluster_options(options: dict[str, Any], *, flux: bool = False) -> ClusterOptions:
     """Takes what is said of a cluster out of what a mark says."""
-    from stockman_lab.testing.staged import ClusterOptions
-
     return ClusterOptions(
         preset=str(options.pop("preset", "single")),
         network=str(options.pop("network", _NETWORK)),

@@ -11,7 +11,7 @@ from stockman_lab.core.timeline import TimelineState
 from stockman_lab.factory.state import FactoryState
 from stockman_lab.guest.network import Pools
 from stockman_lab.images.blobs import Blobs
-from stockman_lab.kube.controllers.state import ControllersState
+from stockman_lab.kube.controllers.manager import ControllersState
 from stockman_lab.objects.state import ObjectsState
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.registry.state import RegistryState

@@ -3,26 +3,69 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from stockman_lab.core.dice import Dice
 from stockman_lab.core.faults import Effect, Fault, Faults, Point
+from stockman_lab.core.saved import plain, restored
 from stockman_lab.core.timeline import Arguments, Timeline, TimelineState
 from stockman_lab.core.turns import next_turn
 from stockman_lab.guest.systems import Systems
+from stockman_lab.images.blobs import Blobs
 from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.cluster_state import ClusterState
 from stockman_lab.pve.environment import Environment, NothingOutside, Outside
 from stockman_lab.pve.happenings import happen
 from stockman_lab.talos.fleet import Fleet
 from stockman_lab.talos.guest import KIND, PLATFORMS, TalosGuest
-from stockman_lab.world.state import WorldState
+from stockman_lab.world.state import Memory, WorldState
 
 if TYPE_CHECKING:
     from stockman_lab.factory.state import FactoryState
     from stockman_lab.kube.clusters.clusters import Kubernetes
     from stockman_lab.registry.registry import Registry
     from stockman_lab.talos.machine import Machine
+
+
+def remember(world: WorldState) -> list[int]:
+    """Make the memories that are due; returns the numbers of those that are no more."""
+    now, memories = world.timeline.now, world.memories
+    lying = {
+        fault.number: fault
+        for fault in world.faults.listed
+        if fault.point is Point.REQUEST and fault.effect is Effect.LIE and not fault.is_over(now)
+    }
+    gone = [
+        number
+        for number, memory in memories.items()
+        if number not in lying or _is_too_old(memory, lying[number], now)
+    ]
+    for number in gone:
+        for name in memories.pop(number).blobs:
+            world.blobs.release(name)
+    for number, fault in lying.items():
+        if fault.has_begun(now) and number not in memories:
+            memories[number] = _memory(world)
+    return gone
+
+
+def recalled(world: WorldState, fault: Fault) -> WorldState:
+    """The world that a fault remembers."""
+    world_state = restored(WorldState, world.memories[fault.number].state)
+    world_state.blobs = world.blobs
+    return world_state
+
+
+def _is_too_old(memory: Memory, fault: Fault, now: float) -> bool:
+    return fault.seconds > 0 and now - memory.at > fault.seconds
+
+
+def _memory(world: WorldState) -> Memory:
+    names = list(world.blobs.holders)
+    for name in names:
+        world.blobs.hold(name)
+    return Memory(world.timeline.now, plain(replace(world, blobs=Blobs(), memories={})), names)
 
 
 class LateKubernetes:
@@ -36,11 +79,6 @@ class LateKubernetes:
         """Something happened to a machine."""
         if self._states:
             self._load().notice(machine)
-
-    def look_around(self) -> None:
-        """Something around all machines changed."""
-        if self._states:
-            self._load().look_around()
 
     def served(self, machine: Machine) -> None:
         """The API server of a machine began to answer."""
@@ -63,7 +101,7 @@ KILL = "world.host.kill"
 LOOK = "world.look"
 _TALOS = "talos."
 _KUBE = "kube."
-_LASTING = frozenset({Point.NETWORK, Point.ETCD, Point.CLOCK, Point.NODE, Point.CEPH})
+_LASTING = frozenset({Point.NETWORK, Point.ETCD, Point.CLOCK, Point.NODE})
 """Points whose faults machines have to live with while they last, whoever asks or does not."""
 _AFTER = 0.001
 """Seconds after its first and last moments when a fault is seen to be there, or to be over."""
@@ -203,14 +241,10 @@ class World:
                 self.timeline.at(turn + _AFTER, LOOK, {}, patient=True)
 
     def _remember(self) -> None:
-        from stockman_lab.world.memories import remember
-
         for number in remember(self.state):
             self.recalled.pop(number, None)
 
     def _recall(self, fault: Fault, cluster: str) -> tuple[ClusterState, Environment]:
-        from stockman_lab.world.memories import recalled
-
         if fault.number not in self.recalled:
             state = recalled(self.state, fault)
             self.recalled[fault.number] = World(state, self.around.outside)

@@ -8,7 +8,7 @@ from functools import cache
 from pathlib import Path
 
 from stockman_lab.commands.runtime.directories import LabFiles
-from stockman_lab.testing.staged import ClusterOptions, StagedWorlds
+from stockman_lab.testing.plugin import ClusterOptions, StagedWorlds
 from stockman_lab.world.file import world_file
 
 from lab.tests.commands.runtime.test_serve import DOORS, NETWORKS, running_lab, wanted

@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from stockman_lab.commands.machine import machine_rows
+from stockman_lab.commands.inspect import machine_rows
 from stockman_lab.commands.runtime.background import MACHINE, detached, ended, failed
 from stockman_lab.commands.runtime.directories import LabFiles
 from stockman_lab.commands.runtime.remote import tell

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 import yaml
-from stockman_lab.commands.machine import machine_rows
+from stockman_lab.commands.inspect import machine_rows
 from stockman_lab.commands.runtime.directories import LabFiles
 from stockman_lab.commands.runtime.remote import ask, tell
 from stockman_lab.commands.runtime.serve import CLUSTER, serve

@@ -8,9 +8,8 @@ from typing import Any
 from stockman_lab.core.dice import Dice
 from stockman_lab.core.timeline import Arguments, Timeline, TimelineState
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.manager import Controllers
+from stockman_lab.kube.controllers.manager import Controllers, ControllersState
 from stockman_lab.kube.controllers.registry import CONTROLLERS
-from stockman_lab.kube.controllers.state import ControllersState
 from stockman_lab.kube.objects import written_time
 
 from lab.tests.kube.asking import MERGE, Served, served

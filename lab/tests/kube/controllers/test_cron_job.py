@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from typing import Any
 
 import pytest
-from stockman_lab.kube.controllers.cron import BadSchedule, read_schedule
+from stockman_lab.kube.controllers.cron_job import BadSchedule, read_schedule
 
 from lab.tests.kube.controllers.playing import BATCH, Played, played, template
 

@@ -1,4 +1,4 @@
-"""OCIRepositories, HelmRepositories and HelmCharts know what the lab knows of charts."""
+"""OCIRepositories have the charts that the lab knows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ import pytest
 from lab.tests.kube.flux.playing import SOURCE, SYSTEM, Fluxed, condition, fluxed
 
 _PLACE = f"/apis/{SOURCE}/v1/namespaces/{SYSTEM}"
-_URL, _INDEX = "oci://ghcr.io/home-operations/charts/echo", "https://charts.rook.io/release"
+_URL = "oci://ghcr.io/home-operations/charts/echo"
 
 
 @pytest.fixture
@@ -37,13 +37,6 @@ def test_a_chart_in_a_registry_has_a_revision(cluster: Fluxed) -> None:
     [
         ("ocirepositories", {"url": _URL, "ref": {"tag": "9.0.0"}}, "OCIArtifactPullFailed"),
         ("ocirepositories", {"url": "https://x.test/a"}, "URLInvalid"),
-        ("helmrepositories", {"url": "https://charts.test/none"}, "Failed"),
-        ("helmrepositories", {"url": "oci://x.test/a"}, "URLInvalid"),
-        (
-            "helmcharts",
-            {"chart": "none", "sourceRef": {"kind": "HelmRepository", "name": "none"}},
-            "SourceUnavailable",
-        ),
     ],
 )
 def test_what_there_is_not_is_told(
@@ -51,18 +44,3 @@ def test_what_there_is_not_is_told(
 ) -> None:
     result = made(cluster, plural, **spec)
     assert condition(result)[:2] == ("False", reason)
-
-
-def test_nothing_is_said_of_a_repository_that_is_a_registry(cluster: Fluxed) -> None:
-    result = made(cluster, "helmrepositories", url="oci://registry.test/charts", type="oci")
-    assert not result.get("status", {}).get("conditions")
-
-
-def test_a_chart_is_pulled_from_its_repository(cluster: Fluxed) -> None:
-    index = made(cluster, "helmrepositories", url=_INDEX)
-    assert index["status"]["artifact"]["revision"].startswith("sha256:")
-    source = {"kind": "HelmRepository", "name": "wool"}
-    result = made(cluster, "helmcharts", chart="rook-ceph", sourceRef=source)
-    version = result["status"]["artifact"]["revision"]
-    message = f"pulled 'rook-ceph' chart with version '{version}'"
-    assert condition(result) == ("True", "Succeeded", message)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import pytest
 from stockman_lab.core.faults import Effect
 from stockman_lab.kube.flux.registry import flux_controllers
@@ -182,30 +180,6 @@ def test_nothing_happens_while_the_controller_does_not_run(flux: Fluxed) -> None
     assert flux.said()[:2] == ("True", "InstallSucceeded")
 
 
-def test_a_chart_of_a_repository_is_asked_for(flux: Fluxed) -> None:
-    source: Any = {"kind": "HelmRepository", "name": "rook"}
-    chart = {"spec": {"chart": "rook-ceph", "version": "v1.20.6", "sourceRef": source}}
-    spec = {"interval": "1h", "chart": chart}
-    flux.made(RELEASES, flux.custom("helm.toolkit", "HelmRelease", "rook", spec))
-    repository = {"interval": "1h", "url": "https://charts.rook.io/release"}
-    body = flux.custom("source.toolkit", "HelmRepository", "rook", repository)
-    flux.made(f"{SOURCES}/helmrepositories", body)
-    flux.settle()
-    assert flux.said(name="rook")[1] == "SourceNotReady"
-    key = f"{SOURCES}/helmcharts/default-rook"
-    requested = flux.ask("GET", key)["spec"]
-    assert (requested["chart"], requested["version"], requested["sourceRef"]) == (
-        "rook-ceph",
-        "v1.20.6",
-        source,
-    )
-    status = {"observedGeneration": 1, "artifact": {"revision": "v1.20.6"}}
-    flux.ask("PATCH", f"{key}/status", {"status": status})
-    flux.settle()
-    text = "Helm install succeeded for release default/rook.v1 with chart rook-ceph@v1.20.6"
-    assert flux.said(name="rook") == ("True", "InstallSucceeded", text)
-
-
 def test_an_account_that_may_not_install_fails(flux: Fluxed) -> None:
     flux.made("/api/v1/namespaces/default/serviceaccounts", {"metadata": {"name": "weak"}})
     flux.chart()
@@ -221,12 +195,3 @@ def test_sources_of_flux_feed_releases() -> None:
     flux.made(f"{SOURCES}/ocirepositories", body)
     flux.release()
     assert flux.said()[:2] == ("True", "InstallSucceeded")
-    source = {"kind": "HelmRepository", "name": "rook"}
-    repository = {"interval": "1h", "url": "https://charts.rook.io/release"}
-    body = flux.custom("source.toolkit", "HelmRepository", "rook", repository)
-    flux.made(f"{SOURCES}/helmrepositories", body)
-    chart = {"spec": {"chart": "rook-ceph", "version": "v1.20.6", "sourceRef": source}}
-    spec = {"interval": "1h", "chart": chart}
-    flux.made(RELEASES, flux.custom("helm.toolkit", "HelmRelease", "rook", spec))
-    flux.settle()
-    assert flux.said(name="rook")[:2] == ("True", "InstallSucceeded")

@@ -17,9 +17,8 @@ from stockman_lab.kube.api.messages import Request, User
 from stockman_lab.kube.api.server import Api
 from stockman_lab.kube.clusters.clusters import node_controllers, program_controllers, silent_since
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.manager import Controllers
+from stockman_lab.kube.controllers.manager import Controllers, ControllersState
 from stockman_lab.kube.controllers.node_lifecycle import NodeLifecycle
-from stockman_lab.kube.controllers.state import ControllersState
 from stockman_lab.kube.controllers.taint_eviction import TaintEviction
 from stockman_lab.kube.nodes.host import CloudWord, Description, PullFailed
 

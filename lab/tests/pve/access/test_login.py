@@ -18,8 +18,6 @@ from stockman_lab.pve.access.credentials import authenticate, read_credentials
 from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.access.login import (
     Login,
-    PasswordChange,
-    change_password,
     check_csrf_token,
     log_in,
     make_csrf_token,
@@ -100,46 +98,6 @@ def test_every_refusal_says_the_same(login: Login) -> None:
 
 OLD = "sesame street"
 NEW = "open, please"
-
-
-def password_access() -> Authority:
-    access = authority()
-    for userid, name in (("ann@pve", ("ann", "pve")), ("root@pam", ("root", "pam"))):
-        store_password(access.state, access.state.users[userid], name, scramble(OLD, dice()))
-    return access
-
-
-def change(userid: str, confirmation: str | None = None) -> PasswordChange:
-    return PasswordChange(userid, scramble(NEW, dice(9)), confirmation)
-
-
-def password_refusal(access: Authority, caller: Caller, replaced: PasswordChange) -> ApiError:
-    before = repr(access.state)
-    with pytest.raises(ApiError) as caught:
-        change_password(access, caller, replaced, NOW)
-    assert repr(access.state) == before
-    return caught.value
-
-
-def test_nobody_else_changes_the_password_of_root_or_of_the_system() -> None:
-    access = password_access()
-    create_user(access.state, "dan@pam", UserChange())
-
-    of_root = password_refusal(access, ANN, change("root@pam", OLD))
-    of_system = password_refusal(access, ANN, change("dan@pam", OLD))
-
-    assert (of_root.status, of_root.message) == (403, "Permission check failed")
-    assert (of_system.status, of_system.message) == (403, "Permission check failed")
-
-
-def test_who_is_disabled_changes_nothing() -> None:
-    access = password_access()
-    update_user(access.state, "ann@pve", UserChange(enable=False))
-
-    assert (
-        password_refusal(access, ANN, change("ann@pve", OLD)).message
-        == "user 'ann@pve' is disabled"
-    )
 
 
 Case = Callable[[Authority], dict[str, str]]

@@ -35,7 +35,6 @@ def test_options_are_set_and_deleted(lab: MemoryClient) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "params", "message"),
     [
-        ("GET", f"{RULES}/3", {}, "no rule at position 3"),
         ("POST", RULES, {"type": "in", "action": "NO"}, "unknown action 'NO'"),
         ("PUT", f"{VM}/options", {"delete": "wool"}, "no such option 'wool'"),
     ],

@@ -6,7 +6,7 @@ import pytest
 from stockman_lab.pve.cluster_state import Section
 from stockman_lab.pve.errors import ApiError
 from stockman_lab.servers.memory import MemoryClient
-from stockman_lab.world.devices import pci_device
+from stockman_lab.world.preset import pci_device
 
 from lab.tests.machines import QEMU, create, create_linux, ended, put_file, replied, start, user
 from lab.tests.worlds import door, small_world

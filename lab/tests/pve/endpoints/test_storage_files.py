@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.images.compression import packed
 from stockman_lab.images.facts import ImageFacts
 from stockman_lab.images.image import Form
 from stockman_lab.images.making import disk_image, iso_image
@@ -332,19 +331,12 @@ def test_a_checksum_needs_its_algorithm() -> None:
     assert set(error.value.errors) == {"checksum-algorithm"}
 
 
-def test_packed_iso_files_are_unpacked() -> None:
-    api, _ = shelf_door({URL: packed(ISO, "zst")})
-
-    upid = downloaded(api, content="iso", filename="a.iso", compression="zst")
-
-    assert api.done(upid) == "OK"
-    assert listed(api) == [("local:iso/a.iso", len(ISO))]
-
-
-def test_only_iso_files_are_unpacked() -> None:
+def test_downloads_are_not_decompressed() -> None:
     api, _ = shelf_door()
 
-    assert api.done(downloaded(api, compression="gz")) == "decompression not supported for import"
+    done = api.done(downloaded(api, content="iso", filename="a.iso", compression="gz"))
+
+    assert done == "the lab does not decompress downloads"
 
 
 def test_a_download_with_a_backing_file_is_refused() -> None:

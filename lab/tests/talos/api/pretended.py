@@ -9,10 +9,10 @@ from functools import cache
 
 from stockman_lab.core.dice import Dice
 from stockman_lab.core.faults import Fault, Faults, Point
-from stockman_lab.talos.api.call import MAINTENANCE, SECURED, ApiMachine, Call, IncomingCall, single
+from stockman_lab.talos.api.call import MAINTENANCE, ApiMachine, Call, IncomingCall, single
 from stockman_lab.talos.api.proxy import perform
 from stockman_lab.talos.api.registry import CallContext, Methods
-from stockman_lab.talos.security.certificates import (
+from stockman_lab.talos.security.tls import (
     DAY,
     Names,
     maintenance_certificate,
@@ -63,7 +63,7 @@ class PretendedApi:
     """The API of a pretended machine."""
 
     machine: PretendedMachine
-    mode: str = SECURED
+    mode: str = "secured"
     boot: int = 1
 
     @property

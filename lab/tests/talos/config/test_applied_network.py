@@ -13,8 +13,7 @@ from stockman_lab.talos.config.applied import (
     Operator,
 )
 from stockman_lab.talos.config.applied_network import address_name, applied_network, stable_name
-from stockman_lab.talos.config.cmdline import cmdline
-from stockman_lab.talos.config.nocloud import PlatformData, nocloud_data
+from stockman_lab.talos.config.nocloud import PlatformData, cmdline, nocloud_data
 from stockman_lab.talos.config.reading import effective
 
 NODE_ID = "".join(["fGdOI05hVr", "x3YMagLo0B", "wxa2Nm9BAs", "wWm8XLeEj0", "aS4"])
@@ -222,15 +221,6 @@ def test_a_card_that_is_not_there_has_no_addresses() -> None:
 
     assert result.node_addresses == ()
     assert result.link("eth7") is None
-
-
-def test_an_address_of_the_arguments_goes_to_the_first_card() -> None:
-    platform = PlatformData(cmdline=cmdline("net.ifnames=0 ip=10.42.0.5::10.42.0.1:24"))
-    result = applied(None, of=machine(2), platform=platform)
-
-    assert global_addresses(result, "eth0") == ("10.42.0.5/24",)
-    assert result.routes[0].layer is Layer.CMDLINE
-    assert [operator.link for operator in result.operators] == ["eth1"]
 
 
 @pytest.mark.parametrize(

@@ -9,11 +9,10 @@ import pytest
 from stockman_lab.guest.network import NicView, Pool, Pools
 from stockman_lab.talos.config.applied import AppliedNetwork, MachineNetwork
 from stockman_lab.talos.config.applied_network import applied_network
-from stockman_lab.talos.config.cmdline import Cmdline
 from stockman_lab.talos.config.effective_record import Effective
 from stockman_lab.talos.config.kubernetes_setting import KubernetesSetting
 from stockman_lab.talos.config.link_setting import LinkSetting
-from stockman_lab.talos.config.nocloud import PlatformData
+from stockman_lab.talos.config.nocloud import Cmdline, PlatformData
 from stockman_lab.talos.config.reading import effective
 
 from lab.tests.talos.config.configurations import CONTRACTS, nodes

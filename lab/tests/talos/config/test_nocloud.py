@@ -94,29 +94,6 @@ def test_the_first_version_of_network_configuration() -> None:
     )
 
 
-def test_the_second_version_of_network_configuration() -> None:
-    platform_data = nocloud({"network-config": SECOND})
-
-    assert platform_data.nameservers == ("10.42.0.2",)
-    assert platform_data.links == (
-        LinkSetting(name="eth1", dhcp4=DhcpSetting(), dhcp6=DhcpSetting()),
-        LinkSetting(
-            name="net0",
-            selector=LinkSelector(permanent_mac="bc:24:11:aa:bb:00"),
-            addresses=("10.42.0.21/24",),
-            routes=(
-                RouteSetting(gateway="10.42.0.1", metric=1024),
-                RouteSetting(destination="10.43.0.0/16", gateway="10.42.0.3", metric=7),
-                RouteSetting(gateway="fd42::1", metric=2048),
-            ),
-        ),
-        LinkSetting(
-            name="bond0", kind="bond", bond=BondSetting(mode="active-backup", members=("eth1",))
-        ),
-        LinkSetting(name="bond0.5", kind="vlan", parent="bond0", vlan=5),
-    )
-
-
 @pytest.mark.parametrize(
     "network",
     [

@@ -54,9 +54,6 @@ class Around:
 class HandMadeSide:
     """A Kubernetes that nobody works in."""
 
-    def look_around(self) -> None:
-        """Nothing is around."""
-
     def notice(self, machine: Machine) -> None:
         del machine
 

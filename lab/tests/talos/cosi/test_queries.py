@@ -27,39 +27,6 @@ def fits(resource: Seen, *queries: Sequence[Mapping[str, object]], regexp: str =
     return wanted(options)(resource)
 
 
-@pytest.mark.parametrize(
-    ("term", "expected"),
-    [
-        ({"op": "EXISTS"}, True),
-        ({"op": "EXISTS", "invert": True}, False),
-        ({"op": "NOT_EXISTS"}, False),
-        ({"op": "EQUAL", "value": ["10"]}, True),
-        ({"op": "EQUAL", "value": ["11"]}, False),
-        ({"op": "IN", "value": ["9", "10"]}, True),
-        ({"op": "LT", "value": ["9"]}, True),
-        ({"op": "LTE", "value": ["10"]}, True),
-        ({"op": "LT_NUMERIC", "value": ["9"]}, False),
-        ({"op": "LTE_NUMERIC", "value": ["10"]}, True),
-        ({"op": "LT_NUMERIC", "value": ["many"]}, False),
-    ],
-)
-def test_a_label_is_compared(term: dict[str, object], expected: bool) -> None:
-    assert fits(seen(size="10"), [{"key": "size", **term}]) is expected
-
-
-def test_what_has_no_such_label_fits_only_the_opposite() -> None:
-    assert not fits(seen(), [{"key": "size", "op": "EQUAL", "value": ["1"]}])
-    assert fits(seen(), [{"key": "size", "op": "EQUAL", "value": ["1"], "invert": True}])
-    assert fits(seen(), [{"key": "size", "op": "NOT_EXISTS"}])
-
-
-def test_terms_have_to_fit_together_and_queries_are_alternatives() -> None:
-    a, b = {"key": "a", "op": "EXISTS"}, {"key": "b", "op": "EXISTS"}
-
-    assert not fits(seen(a=""), [a, b])
-    assert fits(seen(a=""), [a], [b])
-
-
 def test_ids_are_searched() -> None:
     assert fits(seen("eth0.62"), regexp="^eth")
     assert not fits(seen("bond0"), regexp="^eth")

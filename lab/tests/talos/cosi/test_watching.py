@@ -169,13 +169,6 @@ def test_options_that_exclude_each_other_are_refused() -> None:
         watched(machine(), {**KIND, "options": {**BOOTSTRAP, "tail_events": 1}})
 
 
-def test_only_what_has_the_label_is_told() -> None:
-    labels = [{"terms": [{"key": "talos.dev/user-volume", "op": "EXISTS"}]}]
-    result = watched(machine(), {**VOLUMES, "options": {**BOOTSTRAP, "label_query": labels}})
-
-    assert [name for _, name, _ in events(result)] == ["u-data", ""]
-
-
 def test_only_what_is_called_so_is_told() -> None:
     options = {**BOOTSTRAP, "id_query": {"regexp": "^eth0"}}
     request = {"namespace": "network", "type": LINKS, "api_version": 1, "options": options}

@@ -9,12 +9,13 @@ from cryptography import x509
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PublicKey
 from cryptography.hazmat.primitives.serialization import Encoding
 from stockman_lab.core.dice import Dice
-from stockman_lab.talos.security.certificates import (
+from stockman_lab.talos.security.tls import (
     Names,
+    NotForClients,
     maintenance_certificate,
+    roles_in,
     server_certificate,
 )
-from stockman_lab.talos.security.tls import NotForClients, roles_in
 
 from lab.tests.talos.api.pretended import TODAY, client, cluster_authority
 from stockman.crypto.certificates import (

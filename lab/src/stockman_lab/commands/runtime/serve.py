@@ -25,8 +25,8 @@ from stockman_lab.commands.runtime import problems
 from stockman_lab.commands.runtime.directories import LabFiles
 from stockman_lab.core.saved import Unreadable
 from stockman_lab.servers.control import ControlServer
+from stockman_lab.servers.listener import PortTaken
 from stockman_lab.servers.options import ServingOptions
-from stockman_lab.servers.ports import PortTaken
 from stockman_lab.servers.serving import Serving
 from stockman_lab.ssh.listener import SSH_PORT
 from stockman_lab.world.world import World

@@ -2,18 +2,87 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import cache
 
 from stockman.etcd.kubernetes.keys import ObjectKey
+from stockman.model.package_file import read_package_bytes
+from stockman_lab.core.dice import Dice
 from stockman_lab.etcd.index import family
 from stockman_lab.etcd.keyspace import Keyspace
 from stockman_lab.kube.access.attributes import Attributes
-from stockman_lab.kube.access.rules import Rule, read_rules
 from stockman_lab.kube.api.messages import User
 from stockman_lab.kube.api.object_selectors import selects
-from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
+from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of, written_time
 from stockman_lab.kube.store.store import Store
+
+ALL = "*"
+
+
+@dataclass(frozen=True, slots=True)
+class Rule:
+    """One rule of a role."""
+
+    verbs: tuple[str, ...] = ()
+    groups: tuple[str, ...] = ()
+    resources: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    paths: tuple[str, ...] = ()
+
+    def allows(self, attributes: Attributes) -> bool:
+        """Whether it lets somebody do something."""
+        if ALL not in self.verbs and attributes.verb not in self.verbs:
+            return False
+        if attributes.path:
+            return any(_fits(path, attributes.path) for path in self.paths)
+        return (
+            (ALL in self.groups or attributes.group in self.groups)
+            and self._has_resource(attributes.resource, attributes.subresource)
+            and (not self.names or attributes.name in self.names)
+        )
+
+    def _has_resource(self, resource: str, subresource: str) -> bool:
+        if ALL in self.resources:
+            return True
+        if not subresource:
+            return resource in self.resources
+        return f"{resource}/{subresource}" in self.resources or f"*/{subresource}" in self.resources
+
+    @property
+    def content(self) -> Object:
+        """As reviews tell it."""
+        result: Object = {"verbs": list(self.verbs)}
+        if self.paths:
+            return result | {"nonResourceURLs": list(self.paths)}
+        result |= {"apiGroups": list(self.groups), "resources": list(self.resources)}
+        return result | ({"resourceNames": list(self.names)} if self.names else {})
+
+
+def read_rules(role: Object) -> tuple[Rule, ...]:
+    """The rules of a role."""
+    return tuple(
+        Rule(
+            _texts(rule, "verbs"),
+            _texts(rule, "apiGroups"),
+            _texts(rule, "resources"),
+            _texts(rule, "resourceNames"),
+            _texts(rule, "nonResourceURLs"),
+        )
+        for rule in role.get("rules") or []
+    )
+
+
+def _texts(content: Object, name: str) -> tuple[str, ...]:
+    return tuple(str(item) for item in content.get(name) or ())
+
+
+def _fits(pattern: str, path: str) -> bool:
+    if pattern in (ALL, path):
+        return True
+    return pattern.endswith(ALL) and path.startswith(pattern.rstrip(ALL))
+
 
 _KINDS = ("clusterroles", "clusterrolebindings", "roles", "rolebindings")
 _FAMILIES = tuple(family(ObjectKey(kind, "").key) for kind in _KINDS)
@@ -214,3 +283,50 @@ class Authorization:
     def rules(self, user: User, namespace: str) -> list[Rule]:
         """What somebody may do in a namespace."""
         return [item.rule for item in self.roles.held(user, namespace)]
+
+
+_PLURALS = {
+    "ClusterRole": "clusterroles",
+    "ClusterRoleBinding": "clusterrolebindings",
+    "Role": "roles",
+    "RoleBinding": "rolebindings",
+}
+_LABEL = {"kubernetes.io/bootstrapping": "rbac-defaults"}
+_ANNOTATIONS = {"rbac.authorization.kubernetes.io/autoupdate": "true"}
+
+
+@cache
+def _table() -> list[tuple[str, str, str, dict[str, str], Object]]:
+    text = read_package_bytes("stockman_lab.kube.access", "builtin_roles.json")
+    return [
+        (kind, space, name, labels, body) for kind, space, name, labels, body in json.loads(text)
+    ]
+
+
+def builtin_roles() -> Iterator[tuple[ObjectKey, Object]]:
+    """All of them, without identity and time."""
+    result = []
+    for kind, namespace, name, labels, body in _table():
+        metadata: Object = {"name": name} | ({"namespace": namespace} if namespace else {})
+        metadata |= {"labels": {**_LABEL, **labels}, "annotations": dict(_ANNOTATIONS)}
+        content = {
+            "kind": kind,
+            "apiVersion": "rbac.authorization.k8s.io/v1",
+            "metadata": metadata,
+            **json.loads(json.dumps(body)),
+        }
+        result.append((ObjectKey(_PLURALS[kind], name, namespace), content))
+    every = [content for _, content in result if content["kind"] == "ClusterRole"]
+    for key, content in result:
+        if "aggregationRule" in content:
+            content["rules"] = [item.content for item in aggregated(content, every)]
+        yield key, content
+
+
+def add_builtin_roles(store: Store, dice: Dice, now: float) -> None:
+    """Put in what is missing; raises `EtcdError`."""
+    for place, content in builtin_roles():
+        if store.get(place.key) is None:
+            metadata = content["metadata"]
+            metadata |= {"uid": dice.uuid(), "creationTimestamp": written_time(now)}
+            store.create(place.key, content)

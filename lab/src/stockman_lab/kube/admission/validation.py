@@ -14,7 +14,6 @@ from stockman_lab.kube.admission.draft import (
     wrong,
 )
 from stockman_lab.kube.admission.names import (
-    is_subdomain,
     label_causes,
     label_error,
     metadata_causes,
@@ -26,7 +25,6 @@ from stockman_lab.kube.schema.quantity import amount
 from stockman_lab.kube.schema.validating import violations
 
 Check = Callable[[Draft], Iterator[Cause]]
-_RBAC = "rbac.authorization.k8s.io"
 _IMMUTABLE = "field is immutable"
 _NOT_NEGATIVE = "must be greater than or equal to 0"
 _PROTOCOLS = ("SCTP", "TCP", "UDP")
@@ -176,22 +174,6 @@ def _workload_change(draft: Draft) -> Iterator[Cause]:
     return _immutable(draft, "selector")
 
 
-_CHANGEABLE = frozenset(
-    {
-        *("replicas", "ordinals", "template", "updateStrategy", "revisionHistoryLimit"),
-        *("persistentVolumeClaimRetentionPolicy", "minReadySeconds"),
-    }
-)
-
-
-def _stateful_set_change(draft: Draft) -> Iterator[Cause]:
-    new, old = part_of(draft.content, "spec"), part_of(draft.old or {}, "spec")
-    if any(new.get(name) != old.get(name) for name in {*new, *old} - _CHANGEABLE):
-        names = ", ".join(sorted(_CHANGEABLE))
-        why = f"updates to statefulset spec for fields other than {names} are forbidden"
-        yield forbidden_field("spec", why)
-
-
 def _job(draft: Draft) -> Iterator[Cause]:
     spec = part_of(draft.content, "spec")
     yield from _not_negative(spec, "parallelism", "completions", "backoffLimit")
@@ -265,14 +247,6 @@ def _data_change(draft: Draft) -> Iterator[Cause]:
             yield forbidden_field(name, "field is immutable when `immutable` is set")
 
 
-def _claim(draft: Draft) -> Iterator[Cause]:
-    spec = part_of(draft.content, "spec")
-    if not spec.get("accessModes"):
-        yield required("spec.accessModes", "at least 1 access mode is required")
-    if "storage" not in part_of(spec, "resources", "requests"):
-        yield required("spec.resources[storage]")
-
-
 def _claim_change(draft: Draft) -> Iterator[Cause]:
     """A claim that is bound may grow; nothing else about it changes."""
     new, old = dict(part_of(draft.content, "spec")), dict(part_of(draft.old or {}, "spec"))
@@ -287,45 +261,8 @@ def _claim_change(draft: Draft) -> Iterator[Cause]:
         yield forbidden_field("spec", f"{text}\n")
 
 
-def _role_binding_change(draft: Draft) -> Iterator[Cause]:
-    new, old = part_of(draft.content, "roleRef"), part_of(draft.old or {}, "roleRef")
-    if new != old:
-        shown = {
-            "APIGroup": new.get("apiGroup", ""),
-            "Kind": new.get("kind", ""),
-            "Name": new.get("name", ""),
-        }
-        yield wrong("roleRef", shown, "cannot change roleRef")
-
-
-def _definition(draft: Draft) -> Iterator[Cause]:
-    spec = part_of(draft.content, "spec")
-    names, group = part_of(spec, "names"), spec.get("group", "")
-    if draft.name != f"{names.get('plural', '')}.{group}":
-        yield wrong("metadata.name", draft.name, 'must be spec.names.plural+"."+spec.group')
-    if not is_subdomain(group) or "." not in group:
-        yield wrong("spec.group", group, "should be a domain with at least one dot")
-    if spec.get("scope") not in ("Cluster", "Namespaced"):
-        yield unsupported("spec.scope", spec.get("scope", ""), ("Cluster", "Namespaced"))
-    for name in ("plural", "kind"):
-        if not names.get(name):
-            yield required(f"spec.names.{name}")
-    versions = entries_of(spec, "versions")
-    if sum(bool(version.get("storage")) for version in versions) != 1:
-        why = "must have exactly one version marked as storage version"
-        yield wrong("spec.versions", spec.get("versions"), why)
-    for number, version in enumerate(versions):
-        field = f"spec.versions[{number}].schema.openAPIV3Schema"
-        schema = part_of(version, "schema").get("openAPIV3Schema")
-        if not isinstance(schema, dict):
-            yield required(field)
-        elif schema.get("type") != "object":
-            yield wrong(f"{field}.type", schema.get("type"), "must be object at the root")
-
-
 _CHECKS: dict[tuple[str, str], Check] = {
     ("", "configmaps"): _data,
-    ("", "persistentvolumeclaims"): _claim,
     ("", "pods"): _pod,
     ("", "secrets"): _data,
     ("", "services"): _service,
@@ -334,7 +271,6 @@ _CHECKS: dict[tuple[str, str], Check] = {
     ("apps", "replicasets"): _workload,
     ("apps", "statefulsets"): _workload,
     ("batch", "jobs"): _job,
-    ("apiextensions.k8s.io", "customresourcedefinitions"): _definition,
 }
 """What is looked at in new and changed objects."""
 _CHANGES: dict[tuple[str, str], Check] = {
@@ -346,9 +282,7 @@ _CHANGES: dict[tuple[str, str], Check] = {
     ("apps", "daemonsets"): _workload_change,
     ("apps", "deployments"): _workload_change,
     ("apps", "replicasets"): _workload_change,
-    ("apps", "statefulsets"): _stateful_set_change,
+    ("apps", "statefulsets"): _workload_change,
     ("batch", "jobs"): _job_change,
-    (_RBAC, "clusterrolebindings"): _role_binding_change,
-    (_RBAC, "rolebindings"): _role_binding_change,
 }
 """What is looked at in changed objects only."""

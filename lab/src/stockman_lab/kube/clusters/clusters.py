@@ -8,18 +8,16 @@ from typing import TYPE_CHECKING
 from stockman_lab.core.timeline import Arguments
 from stockman_lab.etcd import quorum
 from stockman_lab.etcd.client import EtcdClient
-from stockman_lab.kube.access.builtin_roles import add_builtin_roles
+from stockman_lab.kube.access.roles import add_builtin_roles
 from stockman_lab.kube.api.admission_context import Settings
 from stockman_lab.kube.api.messages import Request, Response, User
 from stockman_lab.kube.api.server import Api
 from stockman_lab.kube.controllers.client import Client
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.manager import Controllers
+from stockman_lab.kube.controllers.manager import Controllers, ControllersState
 from stockman_lab.kube.controllers.node_lifecycle import NodeLifecycle
 from stockman_lab.kube.controllers.registry import CONTROLLERS
-from stockman_lab.kube.controllers.state import ControllersState
 from stockman_lab.kube.flux.registry import flux_controllers
-from stockman_lab.kube.helm.ceph import ALL, GROUP, CephClusters
 from stockman_lab.kube.nodes import leases
 from stockman_lab.kube.nodes.draining import Draining
 from stockman_lab.kube.nodes.kubelet import NODE, usual_outcome
@@ -42,7 +40,6 @@ if TYPE_CHECKING:
 from stockman_lab.kube.flux.helm_release import HelmReleases
 from stockman_lab.kube.flux.instance import FluxInstances
 from stockman_lab.kube.helm.acknowledging import Acknowledging, Operators
-from stockman_lab.kube.helm.ceph import Trouble, no_trouble
 from stockman_lab.kube.helm.jobs import HelmJobs
 from stockman_lab.kube.helm.load_balancers import LoadBalancers
 from stockman_lab.kube.nodes.host import Hosts
@@ -61,16 +58,13 @@ def silent_since(hosts: Hosts, notes: dict[str, str], name: str, now: float) -> 
     return float(notes.setdefault(key, str(now)))
 
 
-def program_controllers(
-    hosts: Hosts, trouble: Trouble = no_trouble
-) -> tuple[type[Controller], ...]:
+def program_controllers(hosts: Hosts) -> tuple[type[Controller], ...]:
     """What Helm, operators and Flux's releases do in one cluster."""
     return (
         type("HelmJobsOfCluster", (HelmJobs,), {"hosts": hosts}),
         Operators,
         Acknowledging,
         LoadBalancers,
-        type("CephOfCluster", (CephClusters,), {"trouble": staticmethod(trouble)}),
         FluxInstances,
         HelmReleases,
     )
@@ -152,7 +146,7 @@ class KubernetesCluster:
         self.api = Api(self.connect, around.dice, self._settings())
         own = (
             *node_controllers(self.hosts, outcomes),
-            *program_controllers(self.hosts, land.fault_lasts),
+            *program_controllers(self.hosts),
             *flux_controllers(lambda: repositories),
         )
         self._notes = state.notes
@@ -323,12 +317,6 @@ class Kubernetes:
             return
         for item in self._all():
             item.miss()
-
-    def look_around(self) -> None:
-        """Something around all machines changed: those look whom it matters to."""
-        for item in self._all():
-            if item.controllers.objects.listed("cephclusters", group=GROUP):
-                item.controllers.look_at(CephClusters.name, ALL)
 
     def served(self, machine: Machine) -> None:
         """The API server of a machine began to answer: what Talos brings is applied."""

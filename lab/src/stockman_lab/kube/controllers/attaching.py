@@ -11,7 +11,7 @@ from collections.abc import Iterable
 from stockman_lab.kube.controllers import pods as pod_facts
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.objects import ObjectChange, Objects, named_key
-from stockman_lab.kube.controllers.volume_protection import claims_of
+from stockman_lab.kube.controllers.volume_binding import claims_of
 from stockman_lab.kube.objects import Object, metadata_of, part_of
 
 _FORCED = 360.0

@@ -4,11 +4,20 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping
+from datetime import datetime
 
 from stockman_lab.kube.api.messages import Request, User
 from stockman_lab.kube.api.server import Api
 from stockman_lab.kube.objects import Object, metadata_of
 from stockman_lab.kube.schema.resource import Resource
+
+
+def read_time(text: object) -> float:
+    """Seconds since 1970; 0 where there is no moment."""
+    if not isinstance(text, str) or not text:
+        return 0.0
+    return datetime.fromisoformat(text).timestamp()
+
 
 AGENT = "kube-controller-manager/v1.36.3"
 _USER = User("system:kube-controller-manager", ("system:masters", "system:authenticated"))

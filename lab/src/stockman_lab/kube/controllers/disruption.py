@@ -6,8 +6,8 @@ from collections.abc import Iterable
 
 from stockman_lab.kube.api.object_selectors import selects
 from stockman_lab.kube.controllers import pods as pod_facts
+from stockman_lab.kube.controllers.client import read_time
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.moments import read_time
 from stockman_lab.kube.controllers.objects import ObjectChange, controller_of, named_key
 from stockman_lab.kube.controllers.pods import resolved
 from stockman_lab.kube.objects import Object, metadata_of, part_of

@@ -6,9 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from stockman_lab.kube.controllers import pods as pod_facts
-from stockman_lab.kube.controllers.client import Refused
+from stockman_lab.kube.controllers.client import Refused, read_time
 from stockman_lab.kube.controllers.controller import Controller
-from stockman_lab.kube.controllers.moments import read_time
 from stockman_lab.kube.controllers.objects import ObjectChange
 from stockman_lab.kube.controllers.ownership import claimed
 from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of

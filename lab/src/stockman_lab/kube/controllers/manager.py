@@ -3,18 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import field
 from typing import Protocol
 
 from stockman_lab.core.dice import Dice
+from stockman_lab.core.state import state
 from stockman_lab.core.timeline import Arguments
 from stockman_lab.kube.api.server import Api
 from stockman_lab.kube.controllers.client import Client, Refused
 from stockman_lab.kube.controllers.controller import Controller, ControllerContext, Retry
 from stockman_lab.kube.controllers.objects import ObjectChange, Objects
 from stockman_lab.kube.controllers.registry import CONTROLLERS
-from stockman_lab.kube.controllers.state import ControllersState
 from stockman_lab.kube.store.bell import Bell
 from stockman_lab.kube.store.store import Store
+
+
+@state
+class ControllersState:
+    """Queues of the controllers of one cluster."""
+
+    seen: int = 0
+    """The revision up to which changes were noticed."""
+    queues: dict[str, dict[str, int]] = field(default_factory=dict)
+    """By controller, keys in the order in which they came, with the revision that brought them."""
+    planned: set[str] = field(default_factory=set)
+    """Controllers that are going to work."""
+    later: dict[str, float] = field(default_factory=dict)
+    """When a controller looks at a key again, by `controller key`."""
+    tries: dict[str, int] = field(default_factory=dict)
+    """How often something failed in a row, by `controller key`."""
+    notes: dict[str, str] = field(default_factory=dict)
+    """What controllers remember that no object says, by `controller what`."""
+
 
 SECONDS: dict[str, tuple[float, float]] = {
     "sync": (0.005, 0.06),

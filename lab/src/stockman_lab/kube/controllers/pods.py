@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from stockman_lab.kube.api.object_selectors import selects
-from stockman_lab.kube.controllers.client import Client, Refused
-from stockman_lab.kube.controllers.moments import read_time
+from stockman_lab.kube.controllers.client import Client, Refused, read_time
 from stockman_lab.kube.controllers.objects import ObjectChange, Objects, controller_of, named_key
 from stockman_lab.kube.controllers.ownership import controller_reference
 from stockman_lab.kube.objects import Object, Tree, copied, entries_of, metadata_of, part_of

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from stockman_lab.kube.controllers.accounts import RootAuthority, ServiceAccounts
 from stockman_lab.kube.controllers.attaching import Attaching
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.controllers.cron_job import CronJobs
@@ -12,14 +11,12 @@ from stockman_lab.kube.controllers.disruption import Disruptions
 from stockman_lab.kube.controllers.endpoints import EndpointSlices
 from stockman_lab.kube.controllers.garbage import GarbageCollector
 from stockman_lab.kube.controllers.job import Jobs, TtlAfterFinished
-from stockman_lab.kube.controllers.namespace import Namespaces
+from stockman_lab.kube.controllers.namespace import Namespaces, RootAuthority, ServiceAccounts
 from stockman_lab.kube.controllers.node_lifecycle import NodeLifecycle
-from stockman_lab.kube.controllers.pod_collection import PodCollection
 from stockman_lab.kube.controllers.replica_set import ReplicaSets
 from stockman_lab.kube.controllers.stateful_set import StatefulSets
-from stockman_lab.kube.controllers.taint_eviction import TaintEviction
-from stockman_lab.kube.controllers.volume_binding import VolumeBinding
-from stockman_lab.kube.controllers.volume_protection import VolumeProtection
+from stockman_lab.kube.controllers.taint_eviction import PodCollection, TaintEviction
+from stockman_lab.kube.controllers.volume_binding import VolumeBinding, VolumeProtection
 
 CONTROLLERS: tuple[type[Controller], ...] = (
     ServiceAccounts,

@@ -4,15 +4,176 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
-from stockman_lab.kube.discovery.aggregated import aggregated
-from stockman_lab.kube.discovery.groups import api_versions, group_list, group_named, resource_list
-from stockman_lab.kube.discovery.health import CHECKS, health
-from stockman_lab.kube.discovery.openapi import document_v3, group_version_paths, protobuf_v2
+from stockman_lab.kube.discovery.groups import (
+    api_versions,
+    group_list,
+    group_named,
+    resource_list,
+    resources_of,
+)
+from stockman_lab.kube.schema.resource import Group, Resource, Subresource
 from stockman_lab.kube.schema.types import Types
+
+_WRITING = ("dryRun", "fieldManager", "fieldValidation")
+_METHODS = {"create": "post", "update": "put", "patch": "patch", "delete": "delete"}
+
+
+def group_version_paths(types: Types) -> list[tuple[str, str, str]]:
+    """Group, version and path (`api/v1`, `apis/apps/v1`) of every document."""
+    return [
+        (group.name, version, _root(group.name, version).strip("/"))
+        for group in types.groups()
+        for version in group.versions
+    ]
+
+
+def document_v3(types: Types, group: str, version: str, minor: str) -> Object:
+    """The document of one version of a group."""
+    return {
+        "openapi": "3.0.0",
+        "info": {"title": "Kubernetes", "version": minor},
+        "paths": dict(_paths(resources_of(types, group, version))),
+        "components": {"schemas": {}},
+    }
+
+
+def protobuf_v2(minor: str) -> bytes:
+    """The document of version 2 in protobuf: its head alone, without paths and definitions.
+
+    kubectl asks for it where a kind is in no document of version 3, and then finds it nowhere.
+    """
+    info = _text(1, "Kubernetes") + _text(2, minor)
+    return _text(1, "2.0") + _bytes(2, info)
+
+
+def _text(number: int, text: str) -> bytes:
+    return _bytes(number, text.encode())
+
+
+def _bytes(number: int, content: bytes) -> bytes:
+    """A field of a message; all that are needed are shorter than 128 bytes."""
+    return bytes([number << 3 | 2, len(content)]) + content
+
+
+def _root(group: str, version: str) -> str:
+    return f"/apis/{group}/{version}" if group else f"/api/{version}"
+
+
+def _paths(resources: list[Resource]) -> Iterator[tuple[str, Object]]:
+    for resource in resources:
+        root = _root(resource.group, resource.version)
+        space = "/namespaces/{namespace}" if resource.namespaced else ""
+        path = f"{root}{space}/{resource.plural}"
+        yield path, dict(_operations(resource, ("create",)))
+        yield f"{path}/{{name}}", dict(_operations(resource, ("update", "patch", "delete")))
+
+
+def _operations(resource: Resource, verbs: tuple[str, ...]) -> Iterator[tuple[str, Object]]:
+    kind = {"group": resource.group, "version": resource.version, "kind": resource.kind}
+    for verb in verbs:
+        method = _METHODS[verb]
+        names = () if verb == "delete" else _WRITING
+        yield (
+            method,
+            {
+                "responses": {"200": {"description": "OK"}},
+                "x-kubernetes-action": method,
+                "x-kubernetes-group-version-kind": kind,
+                "parameters": [
+                    {"name": name, "in": "query", "schema": {"type": "string"}} for name in names
+                ],
+            },
+        )
+
+
+def aggregated(types: Types, *, is_legacy: bool) -> Object:
+    """What `/api` (legacy) or `/apis` says."""
+    groups = [group for group in types.groups() if is_legacy is not bool(group.name)]
+    return {
+        "kind": "APIGroupDiscoveryList",
+        "apiVersion": "apidiscovery.k8s.io/v2",
+        "metadata": {},
+        "items": [_group(types, group) for group in groups],
+    }
+
+
+def _group(types: Types, group: Group) -> Object:
+    versions = []
+    for version in group.versions:
+        resources = [_resource(resource) for resource in resources_of(types, group.name, version)]
+        versions.append({"version": version, "resources": resources, "freshness": "Current"})
+    return {"metadata": {"name": group.name} if group.name else {}, "versions": versions}
+
+
+def _resource(resource: Resource) -> Object:
+    content: Object = {
+        "resource": resource.plural,
+        "responseKind": _kind(resource, resource.group, resource.version, resource.kind),
+        "scope": "Namespaced" if resource.namespaced else "Cluster",
+        "singularResource": resource.singular,
+        "verbs": [*resource.verbs],
+    }
+    if resource.short_names:
+        content["shortNames"] = [*resource.short_names]
+    if resource.categories:
+        content["categories"] = [*resource.categories]
+    if resource.subresources:
+        content["subresources"] = [
+            _below(resource, subresource) for subresource in resource.subresources.values()
+        ]
+    return content
+
+
+def _below(resource: Resource, below: Subresource) -> Object:
+    return {
+        "subresource": below.name,
+        "responseKind": _kind(resource, below.group, below.version, below.kind),
+        "verbs": [*below.verbs],
+    }
+
+
+def _kind(resource: Resource, group: str, version: str, kind: str) -> Object:
+    # Of built-in kinds group and version are said only where they are others.
+    if not resource.is_custom and (group, version) == (resource.group, resource.version):
+        group = version = ""
+    return {"group": group, "version": version, "kind": kind}
+
+
+_STARTED = ("poststarthook/rbac/bootstrap-roles", "poststarthook/bootstrap-controller")
+_ALIVE = ("ping", "log", "etcd", *_STARTED)
+CHECKS: Mapping[str, tuple[str, ...]] = {
+    "livez": _ALIVE,
+    "readyz": ("ping", "log", "etcd", "etcd-readiness", "informer-sync", *_STARTED, "shutdown"),
+    "healthz": _ALIVE,
+}
+"""What each of them looks at, in the order in which it is told."""
+
+
+class Health(NamedTuple):
+    """An answer: whether all is well, and the text."""
+
+    passed: bool
+    text: str
+
+
+def health(name: str, failing: Collection[str] = (), *, verbose: bool = False) -> Health:
+    """What `livez`, `readyz` or `healthz` says when some of its checks fail.
+
+    A client is told which fail, never why.
+    """
+    passed = not set(failing) & set(CHECKS[name])
+    if passed and not verbose:
+        return Health(True, "ok")
+    lines = [
+        f"[-]{check} failed: reason withheld" if check in failing else f"[+]{check} ok"
+        for check in CHECKS[name]
+    ]
+    return Health(passed, "\n".join([*lines, f"{name} check {'passed' if passed else 'failed'}"]))
+
 
 _GO = {33: "go1.24.6", 34: "go1.24.6", 35: "go1.25.5", 36: "go1.26.8"}
 _OLDEST_WITH_EMULATION = 34

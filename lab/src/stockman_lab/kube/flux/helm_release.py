@@ -14,7 +14,6 @@ from stockman_lab.kube.flux.helm_sources import (
     SOURCES,
     NoSource,
     NotReady,
-    helm_chart_of,
     loaded,
     source_key,
     values_of,
@@ -44,7 +43,6 @@ class HelmReleases(Controller):
     watches = (
         f"{PLURAL}.{GROUP}",
         f"ocirepositories.{SOURCES}",
-        f"helmcharts.{SOURCES}",
         "pods",
         "deployments",
         "daemonsets",
@@ -57,7 +55,7 @@ class HelmReleases(Controller):
         """What a change of something is about."""
         if change.key.resource == PLURAL:
             return self._own(change)
-        if change.key.resource in {"ocirepositories", "helmcharts"}:
+        if change.key.resource == "ocirepositories":
             return self._fed_by(change)
         if change.key.resource == "pods":
             before, after = change.before or {}, change.after or {}
@@ -172,7 +170,6 @@ class HelmReleases(Controller):
             self.recorder.normal(content, "DependencyNotReady", why)
             self.look_again(key, self.now + _REQUEUE, patient=True)
             return None
-        self._bring_chart(content, standing)
         tracks = not has_gate(pod, "DisableChartDigestTracking")
         try:
             chart = loaded(self.objects, content, tracks_digest=tracks)
@@ -208,21 +205,6 @@ class HelmReleases(Controller):
             if not _is_ready(other):
                 return f"dependency '{name}' is not ready"
         return ""
-
-    def _bring_chart(self, content: Object, standing: Standing) -> None:
-        desired = helm_chart_of(content)
-        if desired is None:
-            return
-        about = metadata_of(desired)
-        key = f"{about['namespace']}/{about['name']}"
-        standing.status["helmChart"] = key
-        live = self.objects.get("helmcharts", key, SOURCES)
-        if live is None:
-            self.client.create(desired["apiVersion"], desired["kind"], desired)
-        elif any(
-            part_of(live, "spec").get(name) != value for name, value in desired["spec"].items()
-        ):
-            self.client.patch(live, {"spec": desired["spec"]})
 
     def _reset(self, content: Object, standing: Standing, order: Order) -> None:
         """Forget failures of what was wanted before."""
@@ -270,12 +252,6 @@ class HelmReleases(Controller):
             return
         if not part_of(content, "spec").get("suspend"):
             actions.uninstall(content)
-            desired = helm_chart_of(content)
-            about = metadata_of(desired or {})
-            place = f"{about.get('namespace')}/{about.get('name')}"
-            chart = self.objects.get("helmcharts", place, SOURCES) if desired else None
-            if chart is not None:
-                self.client.delete(chart)
         self.client.patch(content, {"metadata": {"finalizers": names or None}})
 
     def _write(self, content: Object, standing: Standing) -> None:

@@ -38,48 +38,16 @@ class Loaded:
     """Of the artifact in a registry."""
 
 
-def helm_chart_of(release: Object) -> Object | None:
-    """The HelmChart that a HelmRelease asks for; None: it names a chart that is there."""
-    template = part_of(release, "spec", "chart")
-    told = part_of(template, "spec")
-    if not told:
-        return None
-    about = metadata_of(release)
-    source = part_of(told, "sourceRef")
-    spec: Object = {
-        "chart": told.get("chart"),
-        "version": told.get("version", "*"),
-        "interval": told.get("interval") or part_of(release, "spec").get("interval", "1m"),
-        "reconcileStrategy": told.get("reconcileStrategy", "ChartVersion"),
-        "sourceRef": {"kind": source.get("kind"), "name": source.get("name")},
-    }
-    name = f"{about['namespace']}-{about['name']}"
-    return {
-        "apiVersion": f"{SOURCES}/v1",
-        "kind": "HelmChart",
-        "metadata": {
-            "name": name,
-            "namespace": source.get("namespace") or about["namespace"],
-            "labels": {
-                "helm.toolkit.fluxcd.io/name": about["name"],
-                "helm.toolkit.fluxcd.io/namespace": about["namespace"],
-            },
-        },
-        "spec": spec,
-    }
-
-
 def source_key(release: Object) -> tuple[str, str]:
-    """The kind of the source of a HelmRelease as a plural, and its `namespace/name`."""
+    """The kind of the source of a HelmRelease as a plural, and its `namespace/name`.
+
+    Only OCIRepositories are simulated.
+    """
     about = metadata_of(release)
     reference = part_of(release, "spec", "chartRef")
-    if reference:
-        plural = {"OCIRepository": "ocirepositories", "HelmChart": "helmcharts"}
-        space = str(reference.get("namespace") or about["namespace"])
-        return plural.get(str(reference.get("kind")), ""), f"{space}/{reference.get('name')}"
-    result = helm_chart_of(release) or {}
-    own = metadata_of(result)
-    return "helmcharts", f"{own.get('namespace')}/{own.get('name')}"
+    plural = "ocirepositories" if reference.get("kind") == "OCIRepository" else ""
+    space = str(reference.get("namespace") or about["namespace"])
+    return plural, f"{space}/{reference.get('name')}"
 
 
 def loaded(objects: Objects, release: Object, *, tracks_digest: bool) -> Loaded:
@@ -91,13 +59,9 @@ def loaded(objects: Objects, release: Object, *, tracks_digest: bool) -> Loaded:
         name = key.rpartition("/")[2]
         raise NoSource("ArtifactFailed", f'could not get Source object: {kind} "{name}" not found')
     _check_ready(content)
-    chart = (
-        _from_registry(content) if plural == "ocirepositories" else _from_chart(objects, content)
-    )
+    chart = _from_registry(content)
     if chart is None:
         raise NoSource("ArtifactFailed", "Could not load chart: failed to load chart from artifact")
-    if plural != "ocirepositories":
-        return Loaded(chart, chart.version)
     revision = str(part_of(content, "status", "artifact").get("revision", ""))
     digest = revision.rpartition("@")[2]
     if not tracks_digest:
@@ -127,18 +91,6 @@ def _from_registry(source: Object) -> Chart | None:
     tag = revision.partition("@")[0] if "@" in revision else ""
     tag = tag or str(part_of(source, "spec", "ref").get("tag", ""))
     return charts.known(str(part_of(source, "spec").get("url", "")), tag.replace("_", "+"))
-
-
-def _from_chart(objects: Objects, content: Object) -> Chart | None:
-    spec = part_of(content, "spec")
-    reference = part_of(spec, "sourceRef")
-    key = named_key(str(metadata_of(content)["namespace"]), str(reference.get("name")))
-    repository = objects.get("helmrepositories", key, SOURCES)
-    if repository is None:
-        return None
-    revision = str(part_of(content, "status", "artifact").get("revision", ""))
-    url = str(part_of(repository, "spec").get("url", ""))
-    return charts.known_in(url, str(spec.get("chart", "")), revision)
 
 
 def values_of(objects: Objects, release: Object) -> Object:

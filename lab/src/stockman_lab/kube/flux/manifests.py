@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import base64
+import re
 from collections.abc import Iterator, Mapping
 from typing import TYPE_CHECKING
 
@@ -10,15 +11,56 @@ from stockman_lab.kube.controllers.objects import Objects
 from stockman_lab.kube.flux.decrypting import decrypted, identities, is_encrypted_secret
 from stockman_lab.kube.flux.inventory import Entry
 from stockman_lab.kube.flux.kustomize.building import built, kustomization_file, set_namespace
-from stockman_lab.kube.flux.kustomize.documents import BuildFailure, not_modelled, objects
+from stockman_lab.kube.flux.kustomize.documents import (
+    BuildFailure,
+    first_document,
+    not_modelled,
+    objects,
+    yaml_text,
+)
 from stockman_lab.kube.flux.kustomize.files import Files
 from stockman_lab.kube.flux.kustomize.patches import patched
 from stockman_lab.kube.objects import Object, Tree, entries_of, metadata_of, part_of
 
 if TYPE_CHECKING:
     from stockman.crypto.age.identities import AgeIdentity
-from stockman_lab.kube.flux.kustomize.documents import first_document, yaml_text
-from stockman_lab.kube.flux.kustomize.variables import check_names, substituted
+
+_NAME = re.compile(r"[_a-zA-Z][_a-zA-Z0-9]*")
+_EXPRESSION = re.compile(
+    r"""\$\$
+    | \$\{(?P<name>\w+)(?:
+        :?[=-](?P<default>[^}]*)
+        | (?P<replace>//?)(?P<old>[^/}]+)/(?P<new>[^}]*)
+      )?\}
+    | \$\{""",
+    re.VERBOSE,
+)
+
+
+def check_names(variables: Mapping[str, str]) -> None:
+    """Refuse variables that no text can name."""
+    for name in variables:
+        if not _NAME.fullmatch(name):
+            raise BuildFailure(f"'{name}' var name is invalid, must match '{_NAME.pattern}'")
+
+
+def substituted(text: str, variables: Mapping[str, str]) -> str:
+    """A text with the values of variables in it; those without one are empty."""
+
+    def value(result: re.Match[str]) -> str:
+        if result[0] == "$$":
+            return "$"
+        if result["name"] is None:
+            raise BuildFailure("variable substitution failed: bad substitution")
+        value = variables.get(result["name"]) or result["default"] or ""
+        if result["replace"]:
+            return value.replace(
+                result["old"], result["new"], 1 if result["replace"] == "/" else -1
+            )
+        return value
+
+    return _EXPRESSION.sub(value, text)
+
 
 GROUP = "kustomize.toolkit.fluxcd.io"
 _SWITCH = f"{GROUP}/substitute"

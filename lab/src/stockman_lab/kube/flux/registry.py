@@ -6,8 +6,6 @@ from collections.abc import Callable, Mapping
 
 from stockman_lab.kube.controllers.controller import Controller
 from stockman_lab.kube.flux.chart_sources import (
-    HelmCharts,
-    HelmRepositories,
     OciRepositories,
 )
 from stockman_lab.kube.flux.controller import FluxController
@@ -17,8 +15,6 @@ from stockman_lab.kube.flux.kustomizations import Kustomizations
 KINDS: tuple[type[FluxController], ...] = (
     GitRepositories,
     OciRepositories,
-    HelmRepositories,
-    HelmCharts,
     Kustomizations,
 )
 

@@ -76,20 +76,6 @@ def newest(url: str) -> Chart | None:
     return None if content is None else _found(content, str(content["newest"]))
 
 
-def is_known(url: str, tag: str = "") -> bool:
-    """Whether there is a chart at a place under a tag, or without a tag anything at all.
-
-    A place is one of a registry, a repository, or a chart below the address of a repository.
-    """
-    key = url.rstrip("/")
-    if not tag:
-        return any(chart == key or chart.startswith(f"{key} ") for chart in _charts())
-    if known(key, tag) is not None:
-        return True
-    repository, _, name = key.rpartition("/")
-    return known_in(repository, name, tag) is not None
-
-
 def known_in(repository: str, name: str, version: str = "") -> Chart | None:
     """The chart of a name in a repository, at its newest unless a version is named."""
     key = repository.rstrip("/")

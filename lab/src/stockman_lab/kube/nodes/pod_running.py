@@ -13,7 +13,7 @@ from stockman_lab.kube.controllers.client import Client
 from stockman_lab.kube.controllers.controller import ControllerContext
 from stockman_lab.kube.controllers.objects import Objects
 from stockman_lab.kube.controllers.recorder import Recorder
-from stockman_lab.kube.controllers.volume_protection import claims_of
+from stockman_lab.kube.controllers.volume_binding import claims_of
 from stockman_lab.kube.nodes.host import Host, PullFailed
 from stockman_lab.kube.nodes.memory import Memories, Memory
 from stockman_lab.kube.nodes.pod_sources import missing_mount, missing_variable

@@ -37,8 +37,11 @@ class _Step(NamedTuple):
     type: Type
     is_pointer: bool
     is_omitted: bool
+    is_as_given: bool
     is_collection: bool
     """Storage cannot tell an empty list from none."""
+    is_always_said: bool
+    """Whether it is written, whatever was given."""
 
 
 def rewritten(shape: Type, value: Json) -> Json:

@@ -273,22 +273,6 @@ _MIGRATE = "/nodes/{node}/lxc/{vmid}/migrate"
 _SAME = "1"
 
 
-@endpoint("GET", _MIGRATE)
-def preconditions(call: Call) -> object:
-    """Where a container could go."""
-    call.cluster.require_quorum()
-    guest = call.guest("lxc")
-    call.cluster.refuse_locked(guest)
-    found: dict[str, object] = {
-        "running": int(guest.is_running),
-        "allowed-nodes": migrating.allowed_targets(call.cluster, guest),
-        "not-allowed-nodes": {},
-    }
-    if is_managed(call.cluster, guest):
-        found["dependent-ha-resources"] = []
-    return found
-
-
 @endpoint("POST", _MIGRATE)
 def migrate(call: Call) -> object:
     """Let a worker bring a container to another host."""

@@ -180,12 +180,6 @@ def reload(call: Call) -> object:
     return call.start("srvreload", "networking", Reload.name, {})
 
 
-@endpoint("DELETE", _PATH)
-def revert(call: Call) -> object:
-    call.node.staged = None
-    return None
-
-
 def _edited(host: Host) -> dict[str, Options]:
     return host.interfaces if host.staged is None else host.staged
 

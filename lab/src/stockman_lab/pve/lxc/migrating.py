@@ -7,7 +7,6 @@ from collections.abc import Mapping
 from typing import ClassVar
 
 from stockman_lab.pve import space
-from stockman_lab.pve.cluster import Cluster
 from stockman_lab.pve.errors import ApiError, die
 from stockman_lab.pve.formats.sizes import GIB
 from stockman_lab.pve.guest import Guest
@@ -194,8 +193,3 @@ def _rename_volumes(guest: Guest, names: Mapping[str, str]) -> None:
         for key, value in values.items():
             if value in names:
                 values[key] = names[value]
-
-
-def allowed_targets(cluster: Cluster, guest: Guest) -> list[str]:
-    """Hosts that a container could go to."""
-    return [name for name in cluster.state.hosts if name != guest.node]

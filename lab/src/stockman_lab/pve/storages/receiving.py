@@ -198,8 +198,8 @@ class FetchFile(Work):
         from stockman_lab.images.fetching import FetchFailed
 
         cluster = job.cluster
-        if job.text("compression") and job.text("content") != "iso":
-            raise die(f"decompression not supported for {job.text('content')}")
+        if job.text("compression"):
+            raise die("the lab does not decompress downloads")
         wanted = _download_of(job)
         existing = space.find(cluster, job.task.node, _volume_id(job))
         if existing is not None:
@@ -262,7 +262,6 @@ def _download_of(job: Job) -> Download:
             Checksum(algorithm=algorithm, expected=job.text("checksum")) if algorithm else None
         ),
         verify=bool(job.arguments.get("verify", True)),
-        compression=job.text("compression"),
         form=image_form(content, filename),
         is_image=False,  # looked at by `_kept`, with appliances
         pid=job.task.pid,
@@ -282,13 +281,12 @@ def _kept(job: Job, download: Download, data: bytes) -> bytes:
         for line in lines:
             if not line.startswith("download of '"):
                 job.log(line)
-    kind = "tmp_dcom" if download.compression else "tmp_dwnl"
     try:
         check_file(
             job.text("content"),
             job.text("filename"),
             data,
-            f"{download.path}.{kind}.{download.pid}",
+            f"{download.path}.tmp_dwnl.{download.pid}",
         )
     except ApiError as error:
         raise die(f"failed to verify file: {error.message}") from None

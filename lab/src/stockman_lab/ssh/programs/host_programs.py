@@ -2,38 +2,113 @@
 
 from __future__ import annotations
 
+import shlex
 from dataclasses import dataclass
 from functools import partial
 
-from stockman_lab.ssh.host_files import ROOT
-from stockman_lab.ssh.programs import basics, folders, texts
+from stockman_lab.ssh.host_files import ROOT, FileTrouble
+from stockman_lab.ssh.programs import folders
 from stockman_lab.ssh.programs.console import Console
-from stockman_lab.ssh.programs.pct import pct
-from stockman_lab.ssh.programs.pvesm import pvesm
+from stockman_lab.ssh.programs.pvesm import pct, pvesm
 from stockman_lab.ssh.programs.qm import qm
-from stockman_lab.ssh.shell.interpreter import Program, Shell
+from stockman_lab.ssh.shell.interpreter import Exit, Program, Shell
 from stockman_lab.ssh.shell.streams import Streams
 
+_FIRST_UID = 1000
+
+
+async def true(shell: Shell, arguments: list[str], streams: Streams) -> int:
+    del shell, arguments, streams
+    return 0
+
+
+async def false(shell: Shell, arguments: list[str], streams: Streams) -> int:
+    del shell, arguments, streams
+    return 1
+
+
+async def echo(shell: Shell, arguments: list[str], streams: Streams) -> int:
+    del shell
+    bare = arguments[:1] == ["-n"]
+    streams.out.write(" ".join(arguments[1:] if bare else arguments) + ("" if bare else "\n"))
+    return 0
+
+
+async def leave(shell: Shell, arguments: list[str], streams: Streams) -> int:
+    del streams
+    raise Exit(int(arguments[0]) & 0xFF if arguments and arguments[0].isdigit() else shell.status)
+
+
+async def identity(shell: Shell, arguments: list[str], streams: Streams) -> int:
+    user = shell.files.user
+    number = 0 if user == ROOT else _FIRST_UID
+    match arguments:
+        case ["-u"]:
+            streams.out.write(f"{number}\n")
+        case ["-un"] | ["-u", "-n"]:
+            streams.out.write(f"{user}\n")
+        case []:
+            shown = f"{number}({user})"
+            streams.out.write(f"uid={shown} gid={shown} groups={shown}\n")
+        case _:
+            streams.err.write(f"id: not known in this lab: {shlex.join(arguments)}\n")
+            return 1
+    return 0
+
+
+async def who_am_i(shell: Shell, arguments: list[str], streams: Streams) -> int:
+    del arguments
+    streams.out.write(f"{shell.files.user}\n")
+    return 0
+
+
+async def cat(shell: Shell, arguments: list[str], streams: Streams) -> int:
+    status = 0
+    for path in arguments or ["-"]:
+        try:
+            streams.out.write(
+                await streams.source.read() if path == "-" else shell.files.read(path)
+            )
+        except FileTrouble as trouble:
+            streams.err.write(f"cat: {path}: {trouble.text}\n")
+            status = 1
+    return status
+
+
+async def tee(shell: Shell, arguments: list[str], streams: Streams) -> int:
+    append = arguments[:1] == ["-a"]
+    content, status = await streams.source.read(), 0
+    streams.out.write(content)
+    for path in arguments[1:] if append else arguments:
+        try:
+            before = shell.files.read(path) if append and shell.files.is_file(path) else b""
+            shell.files.write(path, before + content)
+        except FileTrouble as trouble:
+            streams.err.write(f"tee: {path}: {trouble.text}\n")
+            status = 1
+    return status
+
+
 _BUILT_IN: dict[str, Program] = {
-    ":": basics.true,
-    "echo": basics.echo,
-    "exit": basics.leave,
-    "false": basics.false,
-    "true": basics.true,
+    ":": true,
+    "echo": echo,
+    "exit": leave,
+    "false": false,
+    "true": true,
 }
 _IN_BIN: dict[str, Program] = {
-    "cat": texts.cat,
+    "cat": cat,
     "chmod": folders.chmod,
-    "echo": basics.echo,
-    "false": basics.false,
-    "id": basics.identity,
+    "echo": echo,
+    "false": false,
+    "id": identity,
     "ls": folders.ls,
     "mkdir": folders.mkdir,
     "rm": folders.rm,
     "stat": folders.stat,
-    "tee": texts.tee,
-    "true": basics.true,
-    "whoami": basics.who_am_i,
+    "tee": tee,
+    "true": true,
+    "whoami": who_am_i,
 }
 _BIN = ("/usr/bin/", "/bin/")
 _SBIN = ("/usr/sbin/", "/sbin/")

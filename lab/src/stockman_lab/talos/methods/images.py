@@ -8,7 +8,7 @@ from stockman.talos.api.transport import GrpcCode
 from stockman_lab.core.faults import Effect
 from stockman_lab.talos.api.call import Call, Refusal
 from stockman_lab.talos.api.registry import Fields, method, streamed
-from stockman_lab.talos.pulling import PullFailed, keep, pull
+from stockman_lab.talos.pulling import PullFailed, pull
 from stockman_lab.talos.state import StoredImage
 
 _MACHINE, _IMAGES = "machine.MachineService", "machine.ImageService"
@@ -93,13 +93,3 @@ async def pull_newly(call: Call) -> AsyncIterator[Fields]:
         progress = {"status": status, "offset": image.size, "total": image.size}
         yield {"pull_progress": {"layer_id": layer, "progress": progress}}
     yield {"name": image.name}
-
-
-@method(_IMAGES, "Remove", since="1.13")
-def remove_image(call: Call) -> Fields:
-    """Take an image out of the store."""
-    image = call.machine.state.images.get(_namespace(call.request.containerd.namespace), {})
-    if image.pop(call.request.image_ref, None) is None:
-        raise Refusal(GrpcCode.NOT_FOUND, f'image "{call.request.image_ref}": not found')
-    keep(call.machine)
-    return {}

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.kube.flux.kustomize.documents import BuildFailure
-from stockman_lab.kube.flux.kustomize.variables import check_names, substituted
-from stockman_lab.kube.flux.manifests import with_variables
+from stockman_lab.kube.flux.manifests import check_names, substituted, with_variables
 
 _VARIABLES = {"A": "wool.felt", "EMPTY": "", "N": "3"}
 
