@@ -18,8 +18,8 @@ from h2.connection import H2Connection
 from h2.events import ResponseReceived, StreamEnded, StreamReset, TrailersReceived
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.core.timeline import Timeline, TimelineState
+from stockman_lab.servers.listener import PortTaken
 from stockman_lab.servers.pace import Pace
-from stockman_lab.servers.ports import PortTaken
 from stockman_lab.servers.talos_servers import Keeping, TalosServers
 from stockman_lab.talos.api.call import Call
 from stockman_lab.world.world import World
@@ -125,13 +125,6 @@ def test_refusals_keep_their_words(tmp_path: Path) -> None:
 
     assert raised.value.status is Status.UNIMPLEMENTED
     assert raised.value.message == "unknown service machine.X"
-
-
-def test_a_message_that_is_no_message_is_refused(tmp_path: Path) -> None:
-    one = machine()
-
-    with pytest.raises(GRPCError, match="grpc: error unmarshalling request: proto: "):
-        served(tmp_path, [one], lambda wired: wired.ask(one, APPLY, b"\xff", admin()))
 
 
 @pytest.mark.parametrize(
@@ -284,7 +277,6 @@ def test_machines_that_are_gone_are_forgotten(tmp_path: Path) -> None:
     assert served(tmp_path, [one], steps) is None
 
 
-PREFACE = b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n"
 SETTINGS = b"\x00\x00\x00\x04\x00\x00\x00\x00\x00"
 UNKNOWN = b"\x00\x00\x04\x5f\x00\x00\x00\x00\x00abcd"
 HEADERS = b"\x00\x00\x05\x01\x05\x00\x00\x00\x01"
@@ -302,31 +294,6 @@ async def after(
     result = await wired.ask(pretended_machine, VERSION, who=admin())
     writer.close()
     return result
-
-
-@pytest.mark.parametrize(
-    "data", [b"GET / HTTP/1.1\r\n\r\n", b"\x16\x03\x01\x00\x05hello", bytes(range(256)) * 8]
-)
-def test_what_is_no_tls_is_no_trouble(tmp_path: Path, data: bytes) -> None:
-    one = machine()
-
-    assert b"v1.13.0" in served(tmp_path, [one], lambda wired: after(wired, one, data, None))
-
-
-@pytest.mark.parametrize(
-    "data",
-    [
-        b"GET / HTTP/1.1\r\n\r\n",
-        PREFACE + b"\xff" * 64,
-        PREFACE + SETTINGS + bytes(40),
-        PREFACE + SETTINGS + UNKNOWN + HEADERS + b"\x82\xff\xff\xff\xff",
-        PREFACE + SETTINGS + HEADERS + b"\x82\x04\x02/\xff",
-    ],
-)
-def test_frames_that_make_no_sense_are_no_trouble(tmp_path: Path, data: bytes) -> None:
-    one, tls = machine(), context(admin(), tmp_path)
-
-    assert b"v1.13.0" in served(tmp_path, [one], lambda wired: after(wired, one, data, tls))
 
 
 async def spoken(
@@ -361,30 +328,6 @@ CALL = [
     ("content-type", "application/grpc"),
     ("te", "trailers"),
 ]
-
-
-@pytest.mark.parametrize(
-    ("changes", "body", "expected"),
-    [
-        ({}, b"\x00\x00\x00\x00\x09abc", {"grpc-status": "13"}),
-        ({}, b"\x00\x00", {"grpc-status": "13"}),
-        ({}, b"", {"grpc-status": "13"}),
-        ({}, b"\x01\x00\x00\x00\x00", {"grpc-status": "12"}),
-        ({":method": "GET"}, b"", {":status": "405"}),
-        ({"content-type": "text/plain"}, b"", {":status": "415", "grpc-status": "3"}),
-        ({"grpc-timeout": "soon"}, b"\x00\x00\x00\x00\x00", {"grpc-status": "13"}),
-        ({"content-type": "application/grpc+proto"}, b"\x00\x00\x00\x00\x00", {"grpc-status": "0"}),
-    ],
-)
-def test_requests_that_are_odd_are_answered(
-    tmp_path: Path, changes: dict[str, str], body: bytes, expected: dict[str, str]
-) -> None:
-    one = machine()
-    headers = list((dict(CALL) | changes).items())
-
-    result = served(tmp_path, [one], lambda wired: spoken(wired, one, headers, body))
-
-    assert expected.items() <= result.items()
 
 
 def test_a_deadline_ends_a_call(tmp_path: Path) -> None:

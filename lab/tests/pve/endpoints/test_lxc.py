@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.pve.access.identity import Caller
 from stockman_lab.pve.cluster_state import ResourcePool, Section
 from stockman_lab.servers.memory import MemoryClient
 
@@ -24,12 +23,8 @@ from lab.tests.pve.endpoints.containers import (
     with_template,
 )
 from lab.tests.pve.endpoints.people import somebody
-from lab.tests.returns import promised
 
 NIC = "name=eth0,bridge=vmbr0,ip=dhcp"
-ONLY_NESTING = (
-    "Permission check failed (changing feature flags (except nesting) is only allowed for root@pam)"
-)
 
 
 def test_a_container_gets_what_nobody_chose() -> None:
@@ -104,40 +99,6 @@ def test_a_fault_of_a_storage_ends_the_task() -> None:
     assert api.done(upid) == expected
 
 
-@pytest.mark.parametrize(
-    ("settings", "status", "message", "errors"),
-    [
-        ({"mp0": "thin:1,mp=/srv"}, 500, "mount points configured, but 'rootfs' not set", {}),
-        ({"rootfs": "gone:4"}, 500, "storage 'gone' does not exist", {}),
-        (
-            {"rootfs": "local:4"},
-            400,
-            "Parameter verification failed.",
-            {"storage": "storage 'local' does not support container directories\n"},
-        ),
-        ({"rootfs": "thin:4", "pool": "nope"}, 500, "pool 'nope' does not exist", {}),
-        (
-            {"rootfs": "thin:4", "ssh-public-keys": "hello"},
-            500,
-            "SSH public key validation error",
-            {},
-        ),
-        ({"rootfs": "thin:4", "ostemplate": "-"}, 500, "pipe requires cli environment", {}),
-    ],
-)
-def test_what_cannot_be_made_is_refused_at_once(
-    settings: dict[str, object], status: int, message: str, errors: dict[str, str]
-) -> None:
-    api = with_template()
-    given: dict[str, object] = {"vmid": 200, "ostemplate": TEMPLATE, **settings}
-
-    error = refused(api, "POST", LXC, **given)
-
-    assert (error.status, error.errors) == (status, errors)
-    assert error.message.startswith(message)
-    assert 200 not in api.cluster.state.guests
-
-
 def test_restoring_is_not_there() -> None:
     error = refused(with_template(), "POST", LXC, vmid=200, ostemplate=TEMPLATE, restore=1)
 
@@ -161,62 +122,6 @@ def test_root_makes_privileged_containers() -> None:
     api = one_container(unprivileged=0)
 
     assert "unprivileged" not in values(api)
-
-
-@pytest.mark.parametrize(
-    ("rights", "settings", "message"),
-    [
-        ([], {}, "Permission check failed"),
-        (
-            [("/vms", "VM.Allocate")],
-            {"rootfs": "thin:1"},
-            "Permission check failed (/vms/200, VM.Config.Disk)",
-        ),
-        (
-            [("/vms", "VM.Allocate VM.Config.Disk")],
-            {"rootfs": "thin:1"},
-            "Permission check failed (/storage/thin, Datastore.AllocateSpace)",
-        ),
-        (
-            [("/vms", "VM.Allocate VM.Config.Network")],
-            {"net0": NIC},
-            "Permission check failed (/sdn/zones/localnetwork/vmbr0, SDN.Use)",
-        ),
-        (
-            [("/vms", "VM.Allocate")],
-            {"features": "nesting=1,keyctl=1"},
-            ONLY_NESTING,
-        ),
-        (
-            [("/vms", "VM.Allocate VM.Config.Disk")],
-            {"rootfs": "thin:1", "mp0": "/srv,mp=/srv"},
-            "Permission check failed (mount point type bind is only allowed for root@pam)",
-        ),
-        (
-            [("/vms", "VM.Allocate"), ("/storage/thin", "Datastore.AllocateSpace")],
-            {"storage": "thin"},
-            "Permission check failed (/storage/local, Datastore.AllocateSpace|Datastore.Audit)",
-        ),
-        (
-            [("/", "VM.Allocate Datastore.AllocateSpace")],
-            {"storage": "thin", "ha-managed": 1},
-            "Permission check failed (/, Sys.Console)",
-        ),
-    ],
-)
-def test_who_lacks_a_right_is_told_which(
-    rights: list[tuple[str, str]], settings: dict[str, object], message: str
-) -> None:
-    api = with_template()
-    api.post("/access/users", userid="somebody@pve")
-    for path, privileges in rights:
-        somebody(api, path, *privileges.split())
-    user = api.as_caller(Caller("somebody@pve"))
-    given: dict[str, object] = {"vmid": 200, "ostemplate": TEMPLATE, **settings}
-
-    error = refused(user, "POST", LXC, **given)
-
-    assert (error.status, error.message) == (403, message)
 
 
 def test_the_list_shows_what_one_may_see() -> None:
@@ -359,57 +264,6 @@ def test_a_volume_that_is_there_already_is_mounted_with_its_own_size() -> None:
     assert "unused0" not in values(api)
 
 
-@pytest.mark.parametrize(
-    ("parameters", "status", "message", "errors"),
-    [
-        ({}, 500, "no options specified", {}),
-        ({"memory": 512, "digest": "0" * 40}, 500, MODIFIED, {}),
-        (
-            {"delete": "wool"},
-            400,
-            "Parameter verification failed.",
-            {"delete": "unknown option 'wool'"},
-        ),
-        (
-            {"memory": 1, "delete": "memory"},
-            400,
-            "Parameter verification failed.",
-            {"memory": "value must have a minimum value of 16"},
-        ),
-        (
-            {"cores": 1, "delete": "cores"},
-            400,
-            "Parameter verification failed.",
-            {"delete": "you can't use '-cores' and -delete cores' at the same time"},
-        ),
-        ({"delete": "rootfs"}, 500, "unable to delete required option 'rootfs'", {}),
-        ({"mp0": "gone:1,mp=/a"}, 500, "storage 'gone' does not exist", {}),
-        (
-            {"mp0": "local:1,mp=/a"},
-            500,
-            "storage 'local' does not allow content type 'rootdir' (Container)",
-            {},
-        ),
-        ({"unprivileged": 0}, 500, "unable to modify read-only option: 'unprivileged'", {}),
-        (
-            {"mp0": "thin:vm-200-disk-9,mp=/a"},
-            400,
-            "Parameter verification failed.",
-            {
-                "mp0": "unable to apply pending change mp0 :"
-                " volume 'thin:vm-200-disk-9' does not exist\n"
-            },
-        ),
-    ],
-)
-def test_changes_that_cannot_be(
-    parameters: dict[str, object], status: int, message: str, errors: dict[str, str]
-) -> None:
-    error = refused(one_container(), "PUT", f"{CT}/config", **parameters)
-
-    assert (error.status, error.message, error.errors) == (status, message, errors)
-
-
 def test_the_environment_is_shown_only_to_who_may_change_it() -> None:
     api = one_container(env="SECRET=wool")
     user = somebody(api, "/vms/200", "VM.Audit")
@@ -490,14 +344,6 @@ def test_what_runs_cannot_start() -> None:
     error = refused(running_container(), "POST", f"{STATUS}/start")
 
     assert (error.status, error.message) == (500, "CT 200 already running")
-
-
-def test_quotas_are_not_for_unprivileged_containers() -> None:
-    api = one_container(rootfs="thin:1,quota=1")
-
-    done = api.done(api.post(f"{STATUS}/start"))
-
-    assert done == "Quotas are not supported by unprivileged containers."
 
 
 def test_a_container_whose_bridge_is_not_there_does_not_start() -> None:
@@ -601,12 +447,6 @@ def test_growing_needs_a_right_on_the_storage() -> None:
 
     expected = "Permission check failed (/storage/local-zfs, Datastore.AllocateSpace)"
     assert (error.status, error.message) == (403, expected)
-
-
-def test_where_a_container_could_go_is_as_promised() -> None:
-    value = one_container().get(f"{CT}/migrate")
-
-    assert promised(one_container(), "GET", "/nodes/{node}/lxc/{vmid}/migrate", value) == []
 
 
 def test_a_running_container_is_restarted_on_the_way() -> None:

@@ -76,92 +76,6 @@ def test_two_storages_of_one_server_share_its_space() -> None:
     assert status["used"] == 1 << 30
 
 
-@pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        (
-            {"storage": "local", "type": "dir", "path": "/x"},
-            "create storage failed: storage ID 'local' already defined",
-        ),
-        ({"storage": "new", "type": "dir"}, "missing value for required option 'path'"),
-        (
-            {"storage": "new", "type": "dir", "path": "/x", "pool": "a"},
-            "unexpected property 'pool'",
-        ),
-        (
-            {"storage": "new", "type": "dir", "path": "/a b"},
-            "illegal path for directory storage: /a b",
-        ),
-        (
-            {"storage": "new", "type": "dir", "path": "/x", "content": "none,iso"},
-            "unable to combine 'none' with other content types",
-        ),
-        (
-            {"storage": "new", "type": "nfs", "server": "a", "export": "/x", "content": "none"},
-            "storage does not support content type 'none'",
-        ),
-        (
-            {"storage": "new", "type": "zfspool", "pool": "nothere/data"},
-            (
-                "create storage failed: could not activate storage 'new', zfs error: cannot import"
-                " 'nothere': no such pool available"
-            ),
-        ),
-        (
-            {"storage": "new", "type": "lvmthin", "vgname": "pve", "thinpool": "other"},
-            "create storage failed: no such logical volume pve/other",
-        ),
-        (
-            {"storage": "new", "type": "dir", "path": "/nowhere", "create-base-path": 0},
-            (
-                "create storage failed: unable to activate storage 'new' - directory '/nowhere'"
-                " does not exist or is unreachable"
-            ),
-        ),
-        (
-            {"storage": "new", "type": "dir", "path": "/mnt/x", "is_mountpoint": "yes"},
-            (
-                "create storage failed: unable to activate storage 'new' - directory is expected to"
-                " be a mount point but is not mounted: '/mnt/x'"
-            ),
-        ),
-        (
-            {
-                "storage": "new",
-                "type": "pbs",
-                "server": "a",
-                "datastore": "d",
-                "encryption-key": "no key",
-            },
-            (
-                "create storage failed: Value does not seems like a valid, JSON formatted"
-                " encryption key!"
-            ),
-        ),
-        (
-            {
-                "storage": "new",
-                "type": "pbs",
-                "server": "a",
-                "datastore": "d",
-                "master-pubkey": "AAAA",
-            },
-            (
-                "create storage failed: 'master-pubkey' can only be used together with"
-                " 'encryption-key'"
-            ),
-        ),
-    ],
-)
-def test_a_storage_that_cannot_be_is_refused(given: dict[str, object], text: str) -> None:
-    api = door()
-
-    reply = api.reply("POST", "/storage", given)
-
-    assert (reply.status, reply.reason) == (500, text)
-    assert "new" not in api.cluster.state.storages
-
-
 def test_a_pool_that_only_other_hosts_have_is_not_asked_for() -> None:
     api = door()
 
@@ -213,38 +127,6 @@ def test_options_change_and_go_away() -> None:
     storage_dd = api.get("/storage/dd")
     assert (storage_dd["content"], storage_dd["disable"]) == ("iso,backup", 1)
     assert "nodes" not in storage_dd
-
-
-@pytest.mark.parametrize(
-    ("given", "text"),
-    [
-        ({"path": "/other"}, None),
-        (
-            {"digest": "0" * 40, "content": "iso"},
-            "detected modified configuration - file changed by other user? Try again.",
-        ),
-        ({"delete": "path"}, "unable to delete required option 'path'"),
-        (
-            {"delete": "snapshot-as-volume-chain"},
-            "unable to delete fixed option 'snapshot-as-volume-chain'",
-        ),
-        ({"delete": "pool"}, "no such option 'pool'"),
-        (
-            {"delete": "nodes", "nodes": "pve1"},
-            "cannot set and delete property 'nodes' at the same time!",
-        ),
-        ({"blocksize": "8k"}, "unexpected property 'blocksize'"),
-    ],
-)
-def test_a_change_that_cannot_be_is_refused(given: dict[str, object], text: str | None) -> None:
-    api = door()
-
-    reply = api.reply("PUT", "/storage/local", given)
-
-    if text is None:
-        assert (reply.status, reply.reason) == (400, "Parameter verification failed.")
-    else:
-        assert (reply.status, reply.reason) == (500, f"update storage failed: {text}")
 
 
 def test_a_digest_that_is_still_right_lets_a_change_pass() -> None:
