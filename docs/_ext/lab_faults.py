@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from stockman_lab.core.offered import FACTS, OFFERED
+from stockman_lab.core.faults import FACTS, OFFERED
 from stockman_lab.core.points import Effect, Point
 
 from docs._ext.link_targets import GENERATED

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 
 import pytest
-from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.core.offered import OFFERED
+from stockman_lab.core.faults import OFFERED, Effect, Fault, Point
 from stockman_lab.http.messages import Response
 from stockman_lab.images.facts import ImageFacts
 from stockman_lab.images.image import Form

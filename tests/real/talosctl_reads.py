@@ -17,7 +17,7 @@ from itertools import groupby
 from pathlib import Path
 from subprocess import CompletedProcess, run
 
-from stockman_lab.servers.talos_clients import talosconfig_of
+from stockman_lab.servers.machines import talosconfig_of
 from stockman_lab.testing.thread import LabThread, ProxmoxLab
 from stockman_lab.world.preset import PresetOptions, preset_world
 from stockman_lab.world.staging import Staging, stage_cluster

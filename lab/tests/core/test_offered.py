@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from stockman_lab.core.faults import Effect, Fault, Point
-from stockman_lab.core.offered import FACTS, OFFERED
+from stockman_lab.core.faults import FACTS, OFFERED, Effect, Fault, Point
 from stockman_lab.core.saved import Unreadable, restored
 
 MEANINGLESS = [(point, one) for point in Point for one in Effect if one not in OFFERED[point]]

@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 import pytest
-from stockman_lab.servers.talos_clients import talosconfig_of
+from stockman_lab.servers.machines import talosconfig_of
 from stockman_lab.world.world import World
 
 from lab.tests.talos.staged import staged

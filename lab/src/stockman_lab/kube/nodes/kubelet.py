@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
+import hashlib
+import json
 from collections.abc import Iterable
 from typing import ClassVar
 
 from stockman_lab.kube.api.call import Call
 from stockman_lab.kube.api.logs import pod_log
 from stockman_lab.kube.api.messages import Response, User
+from stockman_lab.kube.controllers.client import Client, Refused
 from stockman_lab.kube.controllers.controller import Controller, ControllerContext
-from stockman_lab.kube.controllers.objects import ObjectChange, named_key
+from stockman_lab.kube.controllers.objects import ObjectChange, Objects, named_key
 from stockman_lab.kube.controllers.recorder import Recorder
-from stockman_lab.kube.nodes import leases, mirror_pods
+from stockman_lab.kube.nodes import leases
 from stockman_lab.kube.nodes.acting import Acts, with_acts
 from stockman_lab.kube.nodes.host import Host, Hosts
 from stockman_lab.kube.nodes.memory import Memories
@@ -23,9 +26,91 @@ from stockman_lab.kube.nodes.pod_running import (
     Runner,
     volumes_of,
 )
-from stockman_lab.kube.nodes.pod_status import ready_again
-from stockman_lab.kube.objects import Object, entries_of, metadata_of, part_of
+from stockman_lab.kube.nodes.pod_status import Standing, pod_status, ready_again
+from stockman_lab.kube.objects import Object, copied, entries_of, metadata_of, part_of, written_time
 from stockman_lab.kube.programs import is_mirror, is_ready, program, purposes
+
+_SYSTEM_CRITICAL = {"operator": "Exists", "effect": "NoExecute"}
+HASH = "kubernetes.io/config.hash"
+
+
+def bring(objects: Objects, client: Client, host: Host, node: Object, now: float) -> None:
+    """Have one for every static pod that runs, and none for those that do not."""
+    desired = {}
+    for pod in host.static_pods():
+        result = mirror(pod, host, node, now)
+        desired[f"{result['metadata']['namespace']}/{result['metadata']['name']}"] = result
+    for key, result in desired.items():
+        pods = objects.get("pods", key)
+        if pods is not None and _hash(pods) == _hash(result):
+            continue
+        if pods is not None:
+            client.delete(pods, grace=0)
+        try:
+            client.create("v1", "Pod", result)
+        except Refused:
+            continue
+        fresh = objects.get("pods", key)
+        if fresh is not None:
+            _run(client, fresh, host, now)
+
+
+def _hash(pod: Object) -> str:
+    return str((metadata_of(pod).get("annotations") or {}).get(HASH, ""))
+
+
+def mirror(pod: Object, host: Host, node: Object, now: float) -> Object:
+    """A static pod as the API shows it."""
+    text = json.dumps([pod, host.boot], sort_keys=True, default=str)
+    digest = hashlib.md5(text.encode(), usedforsecurity=False).hexdigest()
+    metadata = copied(metadata_of(pod))
+    owner = {
+        "apiVersion": "v1",
+        "kind": "Node",
+        "name": host.name,
+        "uid": metadata_of(node).get("uid"),
+        "controller": True,
+    }
+    annotations = {
+        **(metadata.get("annotations") or {}),
+        HASH: digest,
+        "kubernetes.io/config.mirror": digest,
+        "kubernetes.io/config.seen": written_time(now).replace("Z", ".000000000Z"),
+        "kubernetes.io/config.source": "http",
+    }
+    spec = copied(part_of(pod, "spec"))
+    spec["nodeName"] = host.name
+    spec["tolerations"] = [*(spec.get("tolerations") or []), dict(_SYSTEM_CRITICAL)]
+    spec["enableServiceLinks"] = True
+    return {
+        "metadata": {
+            **metadata,
+            "name": f"{metadata['name']}-{host.name}",
+            "namespace": metadata.get("namespace", "default"),
+            "annotations": annotations,
+            "ownerReferences": [owner],
+        },
+        "spec": spec,
+    }
+
+
+def look(client: Client, pod: Object) -> None:
+    """Let one go that somebody deleted: it comes back at the next look at its node."""
+    if metadata_of(pod).get("deletionTimestamp"):
+        client.delete(pod, grace=0)
+
+
+def _run(client: Client, pod: Object, host: Host, now: float) -> None:
+    standing = Standing(
+        now=now,
+        host_address=host.address,
+        pod_address=host.address,
+        running_since=now,
+        is_ready=True,
+        boot=host.boot,
+    )
+    client.update_status(pod, pod_status(pod, standing))
+
 
 NODE = "@"
 """What keys of nodes begin with; those of pods are `namespace/name`."""
@@ -125,7 +210,7 @@ class Kubelets(Controller):
         if corrected is not None:
             pod = self.client.update_status(pod, corrected)
         if is_mirror(pod):
-            mirror_pods.look(self.client, pod)
+            look(self.client, pod)
         else:
             self._runner.look(key, pod, host, has_network=has_network)
 
@@ -147,7 +232,7 @@ class Kubelets(Controller):
         self.context.notes[f"{_REGISTERED}{name}"] = host.start
         node = self._report(host, node)
         leases.renew(self.objects, self.client, node, self.now)
-        mirror_pods.bring(self.objects, self.client, host, node, self.now)
+        bring(self.objects, self.client, host, node, self.now)
         for pod in self.objects.pods_on(name):
             metadata = metadata_of(pod)
             memory = self._memories.of(pod)
