@@ -20,7 +20,7 @@ ROOT = Path(__file__).parents[2]
 CACHES = {"__pycache__", ".mypy_cache", ".ruff_cache"}
 
 
-INSTALL_LAB = '`stockman lab` is not installed: run `pip install "stockman-talos[lab]"`'
+INSTALL_LAB = "`stockman lab` is not installed: install stockman-talos-lab from the place"
 
 
 @pytest.fixture(scope="module")

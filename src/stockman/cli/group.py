@@ -44,7 +44,8 @@ class NotInstalled(click.ClickException):
 
     def __init__(self, name: str, extra: str) -> None:
         super().__init__(
-            f'`{PROGRAM} {name}` is not installed: run `pip install "stockman-talos[{extra}]"`'
+            f"`{PROGRAM} {name}` is not installed: install stockman-talos-{extra} from the place"
+            f" where {PROGRAM} came from"
         )
 
 

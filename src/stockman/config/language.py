@@ -19,6 +19,7 @@ from stockman.model.formats import (
     HTTP_URL,
     LABEL_KEY,
     ORIGIN_URL,
+    PACKAGE,
     PVE_ID,
     PVE_NODE,
     REQUIRED,
@@ -354,6 +355,9 @@ class RepositorySection(Traced):
     ci: Literal["github", "gitlab", "none"] | None = None
     """CI system for which a pipeline is rendered. None: that of the Git host, if it is github or
     gitlab."""
+    package: Annotated[str, PACKAGE] | None = None
+    """What the CI pipeline installs: the address of a wheel of stockman with its hash, or an image
+    with its digest. None: the variable STOCKMAN_PACKAGE of the repository has the wheel."""
     renovate: bool = True
     """Whether the configuration of Renovate is rendered."""
     tasks: bool = False

@@ -108,6 +108,8 @@ class Repository(Traced):
     known_hosts: str | None
     """None: the host keys that are built into stockman."""
     ci: Literal["github", "gitlab", "none"]
+    package: str | None
+    """A wheel with its hash, or an image with its digest. None: a variable of the repository."""
     renovate: bool
     tasks: bool
     layout: Literal["classic", "toml"] | None

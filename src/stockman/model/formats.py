@@ -98,6 +98,11 @@ GIT_URL = TextFormat(
     r"(https?://[^\s/@]+/\S+|ssh://[^\s/]+/\S+|[A-Za-z0-9_.-]+@[A-Za-z0-9.-]+:\S+)",
     "https://github.com/owner/repo.git",
 )
+PACKAGE = TextFormat(
+    "a wheel with its hash, or an image with its digest",
+    r"https://[^\s#]+\.whl#sha256=[0-9a-f]{64}|[a-z0-9.-]+(:\d{1,5})?/[^\s@]+@sha256:[0-9a-f]{64}",
+    f"https://example.com/stockman_talos-1.0.0-py3-none-any.whl#sha256={'0' * 64}",
+)
 TOKEN_ID = TextFormat(
     "a Proxmox token id, user@realm!name",
     r"[^\s@:/!]+@[A-Za-z][A-Za-z0-9._-]*![A-Za-z][A-Za-z0-9._-]*",

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import NamedTuple
 
-from stockman import __version__
 from stockman.config.language import Dialect
 from stockman.config.writers.yaml_writer import Commented, render_yaml_document
 from stockman.model.desired import Repository
@@ -140,50 +139,83 @@ _PYTHON = "3.13"
 _CHECKOUT = "actions/checkout@v5.0.0"
 _SETUP_PYTHON = "actions/setup-python@v6.0.0"
 _IMAGE = "docker.io/library/python:3.13.7-slim"
-_PACKAGE = f"stockman=={__version__}"
 _CHECKS = ("stockman validate", "stockman render --check")
 _ABOUT = (
     "Checks the configuration, and that all rendered files are up to date.",
     "No secrets are needed: without an identity, encrypted files are compared by their bytes.",
-    "The version is the one that rendered this repository, because the output depends on it. The",
-    "repository variable STOCKMAN_PACKAGE selects another package, such as the URL of a wheel.",
+)
+_VARIABLE = (
+    "The variable STOCKMAN_PACKAGE of the repository has the address of a wheel with its hash,",
+    "https://HOST/stockman_talos-VERSION-py3-none-any.whl#sha256=HASH. Use the version that",
+    "rendered this repository. `repository.package` in the configuration replaces the variable.",
+)
+_INSTALL = (
+    # No package index has a release of stockman, and the name belongs to another project there.
+    (
+        'case "$STOCKMAN_PACKAGE" in https://*.whl#sha256=*) ;; *)'
+        " echo 'set STOCKMAN_PACKAGE to a wheel with #sha256=HASH' >&2; exit 1 ;; esac"
+    ),
+    'pip install "$STOCKMAN_PACKAGE"',
 )
 
 
 def ci_files(repository: Repository) -> Iterator[RenderedFile]:
     """Return the CI file for the host of the repository; none for other hosts."""
     if repository.ci == "github":
-        yield RenderedFile(path=GITHUB, owner=REPOSITORY, text=render_yaml_document(_github()))
+        text = render_yaml_document(_github(repository))
+        yield RenderedFile(path=GITHUB, owner=REPOSITORY, text=text)
     elif repository.ci == "gitlab":
-        yield RenderedFile(path=GITLAB, owner=REPOSITORY, text=render_yaml_document(_gitlab()))
+        text = render_yaml_document(_gitlab(repository))
+        yield RenderedFile(path=GITLAB, owner=REPOSITORY, text=text)
 
 
-def _github() -> dict[str, object]:
-    steps: list[object] = [
-        {"uses": _CHECKOUT, "with": {"persist-credentials": False}},
+def _about(repository: Repository) -> tuple[str, ...]:
+    return _ABOUT if repository.package is not None else (*_ABOUT, *_VARIABLE)
+
+
+def _image_of(package: str | None) -> str | None:
+    """Return the image that a package is. None: it is a wheel, or not configured."""
+    return package if package is not None and not package.startswith("https://") else None
+
+
+def _github(repository: Repository) -> dict[str, object]:
+    package = repository.package
+    image = _image_of(package)
+    install: list[object] = [
         {"uses": _SETUP_PYTHON, "with": {"python-version": _PYTHON}},
         {
-            "run": 'pip install "$STOCKMAN_PACKAGE"',
-            "env": {"STOCKMAN_PACKAGE": f"${{{{ vars.STOCKMAN_PACKAGE || '{_PACKAGE}' }}}}"},
+            "run": "\n".join(_INSTALL) + "\n",
+            "env": {"STOCKMAN_PACKAGE": package or "${{ vars.STOCKMAN_PACKAGE }}"},
         },
+    ]
+    steps: list[object] = [
+        {"uses": _CHECKOUT, "with": {"persist-credentials": False}},
+        *(install if image is None else ()),
         *({"run": command} for command in _CHECKS),
     ]
+    container = {"container": image} if image is not None else {}
+    job = {"runs-on": "ubuntu-24.04", "timeout-minutes": 10, **container, "steps": steps}
     return {
-        "name": Commented(value="stockman", above=_ABOUT),
+        "name": Commented(value="stockman", above=_about(repository)),
         "on": {"pull_request": {}},
         "permissions": {"contents": "read"},
-        "jobs": {"check": {"runs-on": "ubuntu-24.04", "timeout-minutes": 10, "steps": steps}},
+        "jobs": {"check": job},
     }
 
 
-def _gitlab() -> dict[str, object]:
+def _gitlab(repository: Repository) -> dict[str, object]:
+    package = repository.package
+    image = _image_of(package)
+    is_wheel = package is not None and image is None
+    variables = {"variables": {"STOCKMAN_PACKAGE": package}} if is_wheel else {}
     return {
         "stockman": Commented(
             value={
-                "image": _IMAGE,
+                "image": image or _IMAGE,
                 "rules": [{"if": '$CI_PIPELINE_SOURCE == "merge_request_event"'}],
-                "script": [f'pip install "${{STOCKMAN_PACKAGE:-{_PACKAGE}}}"', *_CHECKS],
+                **variables,
+                "script": [*(_INSTALL if image is None else ()), *_CHECKS],
             },
-            above=_ABOUT,
+            above=_about(repository),
         )
     }
