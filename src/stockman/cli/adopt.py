@@ -168,7 +168,8 @@ def adopt(
     and encrypted as `stockman init` does. Other VMs and containers become unmanaged guests.
 
     Then a plan is made from the new files, and every change it would make is listed. Usually there
-    is none, or only harmless ones such as ownership tags. The exit status is 4 if there are more.
+    is none, or only harmless ones such as ownership tags. Settings that the files cannot carry are
+    listed. The exit status is 4 if there are any, or if the plan has other changes.
     Existing files are never overwritten.
 
     Credentials for Proxmox VE are read from PROXMOX_TOKEN_ID and PROXMOX_TOKEN_SECRET, from

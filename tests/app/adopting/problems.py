@@ -20,6 +20,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         "VM 901 (Big.Box)", "'Big.Box' is no name that files can have (a-z, 0-9, hyphen)"
     ),
     "adopt.loose-disk": lambda: say.loose_disk("cp-1", "scsi1"),
+    "adopt.values": lambda: say.lost_release_values(
+        "cilium", ["operator.replicas", "hubble.enabled"]
+    ),
     "adopt.lost": lambda: say.lost_value("nodes.vm.machine"),
     "adopt.no-machine": lambda: say.no_machine("talosconfig", "the talosconfig names no endpoint"),
     "adopt.no-vm": lambda: say.no_vm("cp-1", _UUID, ["bc:24:11:03:00:16"]),

@@ -244,6 +244,8 @@ def test_what_files_cannot_say_is_told_and_counts_as_unsafe() -> None:
 
     assert [change.node for change in adoption.unsafe] == [node]
     assert {"adopt.lost", "adopt.differs"} <= {problem.code for problem in adoption.problems}
+    assert adoption.has_losses
+    assert not adoption.is_smooth
 
 
 def test_other_guests_are_watched_and_never_changed() -> None:

@@ -14,13 +14,14 @@ from stockman_lab.servers.talos_port import memory_talos
 
 from stockman.adapters.git.probe import LocalGitProbe
 from stockman.app.adoption.adopt import adopt_cluster, write_adoption
-from stockman.app.adoption.observation import AdoptionClients, observe_gitops
+from stockman.app.adoption.observation import LOAD_BALANCER_POOLS, AdoptionClients, observe_gitops
 from stockman.app.init.directory import InitContext as StartDoors
 from stockman.app.rendering.validation import validate
 from stockman.assessment.adoption.description import Adoption
 from stockman.kubernetes.objects import SECRETS, Object
 from stockman.model.problem import Problems
 from stockman.proxmox.client import ProxmoxClient
+from stockman.steps.kubernetes.objects import HELM_RELEASES
 from stockman.steps.step import Stage
 from tests.app.adopting.running import WISH
 from tests.crypto.keys_at_hand import OWNER
@@ -107,3 +108,58 @@ def test_the_token_that_announces_commits_is_kept(followed: Bootstrapped) -> Non
         return (await observe_gitops(kubernetes)).keys["github-push-token.txt"].reveal()
 
     assert asyncio.run(kept()) == "told-to-github-already"
+
+
+def test_addresses_for_services_are_those_of_the_cluster(
+    adoption: Adoption, followed: Bootstrapped
+) -> None:
+    desired = adoption.draft.load_desired(Problems())
+    assert desired is not None
+    assert desired.cluster is not None
+    gateways = desired.cluster.gateways
+    addresses = {str(gateways.internal), str(gateways.dns), str(gateways.external)}
+    assert addresses.isdisjoint(desired.cluster.cilium.loadbalancer_pool)
+
+    kubernetes = memory_kubernetes(followed.cluster.api)
+    blocks = [{"cidr": "127.67.0.64/28"}, {"start": "127.67.0.90", "stop": "127.67.0.95"}]
+    pool: Object = {
+        "apiVersion": "cilium.io/v2",
+        "kind": "CiliumLoadBalancerIPPool",
+        "metadata": {"name": "more"},
+        "spec": {"blocks": [*blocks, {"start": "127.67.0.99"}]},
+    }
+
+    async def adopted() -> Adoption:
+        await kubernetes.create(LOAD_BALANCER_POOLS, pool)
+        return await adopt_cluster(doors(followed), WISH, Dice(3))
+
+    again = asyncio.run(adopted()).draft.load_desired(Problems())
+
+    assert again is not None
+    assert again.cluster is not None
+    assert {"127.67.0.64/28", "127.67.0.90-127.67.0.95", "127.67.0.99"} <= set(
+        again.cluster.cilium.loadbalancer_pool
+    )
+
+
+def test_values_that_rendering_would_change_are_losses(followed: Bootstrapped) -> None:
+    kubernetes = memory_kubernetes(followed.cluster.api)
+    release: Object = {
+        "apiVersion": "helm.toolkit.fluxcd.io/v2",
+        "kind": "HelmRelease",
+        "metadata": {"name": "reloader", "namespace": "default"},
+        "spec": {
+            "interval": "1h",
+            "chartRef": {"kind": "OCIRepository", "name": "reloader"},
+            "values": {"reloader": {"logLevel": "debug"}},
+        },
+    }
+
+    async def adopted() -> Adoption:
+        await kubernetes.create(HELM_RELEASES, release)
+        return await adopt_cluster(doors(followed), WISH, Dice(3))
+
+    adoption = asyncio.run(adopted())
+
+    assert "reloader" in str([item for item in adoption.problems if item.code == "adopt.values"])
+    assert adoption.has_losses

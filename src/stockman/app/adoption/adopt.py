@@ -36,6 +36,7 @@ from stockman.assessment.adoption.expected_plan import ExpectedPlan, assess_plan
 from stockman.assessment.kubernetes import desired_kubernetes
 from stockman.catalog.component import InputFiles
 from stockman.crypto.age.identities import parse_identities
+from stockman.kubernetes.objects import Object
 from stockman.model.desired import Desired
 from stockman.model.errors import Conflict, Refused, StockmanError
 from stockman.model.problem import Problems
@@ -46,10 +47,12 @@ from stockman.planning.kubernetes.desired import DesiredKubernetes
 from stockman.planning.starter.observed import CA_FILE, ApiConnection
 from stockman.ports.environment import Network
 from stockman.ports.system import Entropy, Timekeeper
-from stockman.rendering.repository import render_repository
+from stockman.rendering.repository import RenderedRepository, render_repository
 from stockman.rendering.talos_files import without_references
+from stockman.steps.kubernetes.objects import HELM_RELEASES, object_name
 from stockman.steps.ports import Ports
 from stockman.talos.credentials.talosconfig import TalosContext, read_talosconfig
+from stockman.talos.documents import as_mapping
 
 
 async def adopt_cluster(
@@ -65,6 +68,9 @@ async def adopt_cluster(
         description.exclude_guests(guests)
         draft = description.draft(contract, operations)
         plan = await _preview_plan(description, draft, clients, entropy)
+    description.report_release_values(
+        preview_values(description.load_desired(draft), description.keys)
+    )
     return description.adoption(draft, plan)
 
 
@@ -94,12 +100,32 @@ _NOT_KNOWN = Secret("not known yet", resolved=True)
 
 def preview_kubernetes(desired: Desired, keys: Mapping[str, Secret]) -> DesiredKubernetes | None:
     """Return the objects installed before Flux. None: Flux is disabled."""
-    flux = desired.components.get("flux-instance")
-    if desired.cluster is None or flux is None or not flux.enabled:
+    if desired.cluster is None or not _has_flux(desired):
         return None
-    settled_ = without_references(desired, _NOT_KNOWN)
-    rendered = render_repository(settled_, _materials(keys), "classic", Problems())
-    return desired_kubernetes(desired.cluster, rendered)
+    return desired_kubernetes(desired.cluster, _rendered(desired, keys))
+
+
+def preview_values(desired: Desired, keys: Mapping[str, Secret]) -> dict[str, Object]:
+    """Return the values of rendered Helm releases by name; none if Flux is disabled."""
+    if desired.cluster is None or not _has_flux(desired):
+        return {}
+    return {
+        object_name(item): as_mapping(as_mapping(item.get("spec")).get("values"))
+        for placed in _rendered(desired, keys).apps
+        for sheet in placed.app.sheets
+        for item in sheet.objects
+        if item.get("kind") == HELM_RELEASES.name
+    }
+
+
+def _has_flux(desired: Desired) -> bool:
+    flux = desired.components.get("flux-instance")
+    return flux is not None and flux.enabled is True
+
+
+def _rendered(desired: Desired, keys: Mapping[str, Secret]) -> RenderedRepository:
+    known = without_references(desired, _NOT_KNOWN)
+    return render_repository(known, _materials(keys), "classic", Problems())
 
 
 def _materials(keys: Mapping[str, Secret]) -> InputFiles:

@@ -23,14 +23,27 @@ from stockman.planning.observed.kubernetes import ObservedKubernetes
 from stockman.planning.observed.proxmox import ProxmoxQuery
 from stockman.ports.system import Timekeeper
 from stockman.proxmox.client import ProxmoxClient
-from stockman.steps.kubernetes.objects import FLUX_INSTANCES, GIT_REPOSITORIES, object_name, text_at
+from stockman.steps.kubernetes.objects import (
+    FLUX_INSTANCES,
+    GIT_REPOSITORIES,
+    HELM_RELEASES,
+    object_name,
+    text_at,
+)
 from stockman.talos.api.client import TalosClient
+from stockman.talos.documents import as_mapping
 from stockman.talos.machine.masking import configuration_values
 from stockman.talos.records.machines import Link, LinkAddress, network_cards
 
 _SERVICES = ResourceKind(api_version="v1", name="Service", plural="services")
 _GATEWAYS = ResourceKind(
     api_version="gateway.networking.k8s.io/v1", name="Gateway", plural="gateways"
+)
+LOAD_BALANCER_POOLS = ResourceKind(
+    api_version="cilium.io/v2",
+    name="CiliumLoadBalancerIPPool",
+    plural="ciliumloadbalancerippools",
+    is_namespaced=False,
 )
 _ADDRESSES = "lbipam.cilium.io/ips"
 _KEYS = {
@@ -64,6 +77,11 @@ async def observe_gitops(kubernetes: KubernetesClient) -> GitOpsSource:
         url=url,
         branch=branch,
         addresses=_service_addresses((*gateways, *services)),
+        pools=_pool_ranges(await _list_objects(kubernetes, LOAD_BALANCER_POOLS)),
+        values={
+            object_name(release): as_mapping(as_mapping(release.get("spec")).get("values"))
+            for release in await _list_objects(kubernetes, HELM_RELEASES)
+        },
         keys=await _keys(kubernetes),
     )
 
@@ -104,6 +122,18 @@ def _repository(instances: Iterable[Object], repositories: Iterable[Object]) -> 
         if object_name(instance) == _FLUX:
             return text_at(instance, "spec", "url"), text_at(instance, "spec", "ref", "branch")
     return "", ""
+
+
+def _pool_ranges(pools: Iterable[Object]) -> tuple[str, ...]:
+    """Return the blocks of address pools, as the configuration writes them."""
+    ranges: list[str] = []
+    for pool in pools:
+        blocks = as_mapping(pool.get("spec")).get("blocks")
+        for block in map(as_mapping, blocks if isinstance(blocks, list) else ()):
+            start, stop = str(block.get("start", "")), str(block.get("stop", ""))
+            same = stop in ("", start)
+            ranges.append(str(block.get("cidr") or (start if same else f"{start}-{stop}")))
+    return tuple(dict.fromkeys(filter(None, ranges)))
 
 
 def _branch(ref: str) -> str:

@@ -59,6 +59,10 @@ class GitOpsSource:
     branch: str = ""
     addresses: Mapping[str, str] = field(default_factory=dict)
     """Gateway addresses by their key in cluster.yaml."""
+    pools: tuple[str, ...] = ()
+    """Addresses, ranges and networks of Cilium for LoadBalancer services."""
+    values: Mapping[str, Mapping[str, object]] = field(default_factory=dict)
+    """Values of Helm releases by name, as Flux installs them."""
     keys: Mapping[str, Secret] = field(default_factory=dict)
     """Private keys found in the cluster, by the name of the file that holds them."""
 

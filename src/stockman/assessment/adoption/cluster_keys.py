@@ -222,6 +222,7 @@ def cluster_keys(
         "network": _network(matched, network),
         "kubernetes": _kubernetes(cluster, machines, api),
         "gateways": _gateways(cluster, machines, network, api, invented),
+        "cilium": _cilium(cluster),
         "repository": _repository(cluster, name, invented),
         "dns": {"provider": "none"},
         "talos": _talos(cluster, machines),
@@ -336,6 +337,13 @@ def _gateways(
             keys[key] = next(spare)
             invented.append(f"gateways.{key}")
     return {key: keys[key] for key in ("internal", "dns", "external") if key in keys}
+
+
+def _cilium(cluster: RunningCluster) -> Keys:
+    """Return the addresses for services besides those of the gateways."""
+    gateways = set(map(str, cluster.gitops.addresses.values()))
+    left = [block for block in cluster.gitops.pools if block.removesuffix("/32") not in gateways]
+    return {"loadbalancer_pool": left} if left else {}
 
 
 def _repository(cluster: RunningCluster, name: str, invented: list[str]) -> Keys:

@@ -57,6 +57,9 @@ class AdoptionOptions:
     """Whether stockman manages other guests too, where the files can describe them completely."""
 
 
+_LOSSES = frozenset({"adopt.component", "adopt.lost", "adopt.values"})
+
+
 @record
 class Adoption:
     """A cluster as files that are not written yet."""
@@ -83,8 +86,13 @@ class Adoption:
 
     @property
     def is_smooth(self) -> bool:
-        """Whether the first plan has no noticeable effect."""
-        return not self.unsafe and not self.problems.errors
+        """Whether the first plan has no noticeable effect, and no setting is left out."""
+        return not self.unsafe and not self.problems.errors and not self.has_losses
+
+    @property
+    def has_losses(self) -> bool:
+        """Whether a setting of the cluster is not in the files."""
+        return any(problem.code in _LOSSES for problem in self.problems)
 
 
 class AdoptionFailed(Exception):
@@ -218,6 +226,16 @@ class ClusterDescription:
         for key in draft.lost:
             self._problems.add(trouble.lost_value(key))
 
+    def report_release_values(self, rendered: Mapping[str, Mapping[str, object]]) -> None:
+        """Add problems for values of Helm releases that the rendered releases do not have."""
+        for name, values in self._cluster.gitops.values.items():
+            if name not in rendered:
+                continue
+            ours, theirs = dict(_leaves(rendered[name])), dict(_leaves(values))
+            differ = [path for path in {**theirs, **ours} if theirs.get(path) != ours.get(path)]
+            if differ:
+                self._problems.add(trouble.lost_release_values(name, differ))
+
     # --- machine configurations -------------------------------------------------------------
 
     def closest_contract(self) -> tuple[Version, dict[str, tuple[Operation, ...]]]:
@@ -311,6 +329,14 @@ class ClusterDescription:
             for name in full
             if name in changed or any(mentions_guest(item, str(name)) for item in errors)
         }
+
+
+def _leaves(value: object, path: str = "") -> Iterator[tuple[str, object]]:
+    if isinstance(value, Mapping) and value:
+        for key, item in value.items():
+            yield from _leaves(item, f"{path}.{key}" if path else str(key))
+    else:
+        yield path, value
 
 
 def _size(operations: Mapping[str, tuple[Operation, ...]]) -> int:

@@ -187,6 +187,17 @@ def component(name: str) -> Problem:
     )
 
 
+def lost_release_values(name: str, paths: Iterable[str]) -> Problem:
+    return Problem(
+        code="adopt.values",
+        what=f"the release {name} has values that the files do not give it",
+        where=f"components.{name}",
+        why=f"they differ in {_first_few(paths)}",
+        fix=f"write what you need to components.{name}.settings or .values before rendering",
+        severity=Severity.WARNING,
+    )
+
+
 def lost_value(key: str) -> Problem:
     return Problem(
         code="adopt.lost",
