@@ -155,7 +155,7 @@ class Scene:
     def session(self, process: Process) -> Session:
         """Everything that one process of the product has at hand."""
         workspace, ports, home = self.open_workspace(process)
-        planner = Planner(workspace, records=EtcdRecords(home.runs, ports.clock))
+        planner = Planner(workspace, records=EtcdRecords(home.runs, ports.clock, home.signer))
         return Session(workspace=workspace, planner=planner, ports=ports, home=home)
 
     def open_workspace(self, process: Process) -> tuple[RunWorkspace, Ports, RunHome]:
@@ -176,7 +176,11 @@ class Scene:
             secrets=CountedSecrets(workspace.secrets(), process),
             tree=CountedTree(workspace.tree, process),
         )
-        home = RunHome(runs=KeptRuns(self.kept, process), lock=KeptLock(self.kept, process))
+        home = RunHome(
+            runs=KeptRuns(self.kept, process),
+            lock=KeptLock(self.kept, process),
+            signer=workspace.signer,
+        )
         return workspace, ports, home
 
     def _proxmox(self, workspace: RunWorkspace, process: Process) -> dict[str, ProxmoxClient]:

@@ -18,6 +18,8 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "journal.schema": lambda: problems.journal_schema(
         JOURNAL, "stockman.journal/9", JOURNAL_SCHEMA
     ),
+    "plan.signature": lambda: problems.unsigned_plan("plan.json", "it has no signature"),
+    "run.signature": lambda: problems.unsigned_run(RUN, "its journal is not signed with its key"),
     "journal.taken": lambda: problems.journal_written_elsewhere(JOURNAL),
     "journal.too-long": lambda: problems.journal_too_long(70_000, MAX_LINE_BYTES),
     "journal.unwritable": lambda: problems.journal_unwritable(JOURNAL, "No space left on device"),

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Iterator
-from dataclasses import field
+from dataclasses import field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -353,9 +353,10 @@ def _continue_run(directory: Path, request: RunRequest, act: Act) -> RunResult:
         began = clock.now()
         workspace = RunWorkspace(directory, os.environ, clock, SystemEntropy())
         async with (
-            open_run_store(directory, os.environ, clock) as home,
+            open_run_store(directory, os.environ, clock) as unsigned,
             open_clients(workspace, clock, request.admin, grants_access=True) as ports,
         ):
+            home = replace(unsigned, signer=workspace.signer)
             progress = await load_run(home, request.run, clock)
             watched = LivePlan(plan=progress.plan, before=progress.entries, stop=stop)
             async with live_view(watched, clock, request.output) as watcher:

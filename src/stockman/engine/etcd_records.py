@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from stockman.engine.journal import open_journal
 from stockman.engine.runs import RunStore
+from stockman.engine.signing import RunSigner
 from stockman.engine.state import RunResult, RunState, fold_entries
 from stockman.planning.talos.step_ids import BOOTSTRAP_STEP, ETCD_STEPS
 from stockman.ports.system import Clock
@@ -14,9 +15,11 @@ from stockman.steps.plan import parse_plan
 class EtcdRecords:
     """The runs of a cluster, back to its last completed `destroy`."""
 
-    def __init__(self, runs: RunStore, clock: Clock) -> None:
+    def __init__(self, runs: RunStore, clock: Clock, signer: RunSigner | None = None) -> None:
+        """Without `signer` runs are not signed."""
         self._runs = runs
         self._clock = clock
+        self._signer = signer
 
     async def find_earlier_etcd(self, controllers: tuple[str, ...], without: str = "") -> str:
         """Return which run, other than `without`, knows an etcd. Empty: none.
@@ -28,9 +31,16 @@ class EtcdRecords:
         for run in reversed(await self._runs.list_runs()):
             if run == without:
                 continue
-            journal = await open_journal(await self._runs.lines(run), self._clock)
+            text = await self._runs.plan(run)
+            if self._signer is not None and self._signer.is_of_another_key(text):
+                continue  # Other secrets: another cluster.
+            lines = await self._runs.lines(run)
+            journal = await open_journal(lines, self._clock)
             state = fold_entries(run, journal.entries)
             if state.ends_cluster and state.result is RunResult.DONE:
+                # An etcd is believed as it is; that it ended has to be signed.
+                if self._signer is not None:
+                    await open_journal(lines, self._clock, self._signer.check_run(run, text))
                 return ""
             if known := await self._etcd_of_run(state, controllers):
                 return f"run {run} {known}"

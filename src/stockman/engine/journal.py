@@ -9,7 +9,7 @@ from dataclasses import field
 from datetime import datetime
 from enum import Enum
 from hashlib import sha256
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from stockman.engine import problems
 from stockman.engine.shared_clock import yield_turn
@@ -19,6 +19,9 @@ from stockman.ports.system import Clock
 from stockman.steps.base import Json
 from stockman.steps.digest import canonical_json_text
 from stockman.steps.serialization import InvalidValue, from_json, to_json
+
+if TYPE_CHECKING:
+    from stockman.engine.signing import JournalKeys
 
 JOURNAL_SCHEMA = "stockman.journal/1"
 """Schema in the first entry of every journal."""
@@ -80,14 +83,19 @@ class EntryTooLong(Exception):
     """An entry exceeds `MAX_LINE_BYTES`."""
 
 
-def encode_entry(entry: JournalEntry, before: str) -> tuple[bytes, str]:
+def encode_entry(
+    entry: JournalEntry, before: str, keys: JournalKeys | None = None
+) -> tuple[bytes, str]:
     """Encode an entry as the line after the one with checksum `before`; also returns its checksum.
+
+    With `keys` the line is signed.
 
     Raises `TypeError` if the data contains a secret or another value that is not JSON.
     """
     body = to_json(entry)
     checksum = _checksum(body, before)
-    line = json.dumps([body, checksum], separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
+    row = [body, checksum] if keys is None else [body, checksum, keys.sign(checksum)]
+    line = json.dumps(row, separators=(",", ":"), ensure_ascii=False).encode() + b"\n"
     if len(line) > MAX_LINE_BYTES:
         raise EntryTooLong(len(line))
     return line, checksum
@@ -100,13 +108,19 @@ class BrokenLine(Exception):
 def decode_entry(line: bytes, before: str) -> tuple[JournalEntry, str]:
     """Decode a line; returns entry and checksum. Raises `BrokenLine` if the checksum is wrong."""
     try:
-        body, checksum = json.loads(line)
+        body, checksum, *_ = json.loads(line)
         entry = from_json(JournalEntry, body, "entry")
     except (ValueError, TypeError, InvalidValue) as error:
         raise BrokenLine(f"it cannot be read ({type(error).__name__})") from None
     if checksum != _checksum(body, before):
         raise BrokenLine("its checksum does not match its content and the lines before it")
     return entry, checksum
+
+
+def _signature(line: bytes) -> str:
+    """Return the signature of a line. Empty: it has none."""
+    _, _, *signature = json.loads(line)
+    return str(signature[0]) if signature else ""
 
 
 def _checksum(body: object, before: str) -> str:
@@ -155,8 +169,14 @@ class Journal:
     """Appends entries to the lines of a journal."""
 
     def __init__(
-        self, lines: JournalLines, clock: Clock, entries: tuple[JournalEntry, ...], last: str
+        self,
+        lines: JournalLines,
+        clock: Clock,
+        entries: tuple[JournalEntry, ...],
+        last: str,
+        keys: JournalKeys | None = None,
     ) -> None:
+        self._keys = keys
         self._lines = lines
         self._clock = clock
         self._entries = list(entries)
@@ -200,7 +220,7 @@ class Journal:
             data=dict(data or {}),
         )
         try:
-            line, self._last = encode_entry(entry, self._last)
+            line, self._last = encode_entry(entry, self._last, self._keys)
         except EntryTooLong as error:
             raise Refused(problems.journal_too_long(error.args[0], MAX_LINE_BYTES)) from None
         self._number += 1
@@ -225,17 +245,25 @@ class Journal:
                 watcher(entry)
 
 
-async def open_journal(lines: JournalLines, clock: Clock) -> Journal:
-    """Open a journal to append to it; raises `Refused` if it is damaged."""
-    entries, last = parse_journal(await lines.read(), lines.location)
-    return Journal(lines, clock, entries, last)
+async def open_journal(
+    lines: JournalLines, clock: Clock, keys: JournalKeys | None = None
+) -> Journal:
+    """Open a journal to append to it; raises `Refused` if it is damaged.
+
+    With `keys` also if it is not signed with them.
+    """
+    entries, last = parse_journal(await lines.read(), lines.location, keys)
+    return Journal(lines, clock, entries, last, keys)
 
 
-def parse_journal(content: bytes, location: str) -> tuple[tuple[JournalEntry, ...], str]:
+def parse_journal(
+    content: bytes, location: str, keys: JournalKeys | None = None
+) -> tuple[tuple[JournalEntry, ...], str]:
     """Return the entries of a journal, and the checksum of the last one."""
     entries: list[JournalEntry] = []
     last = FIRST_CHECKSUM
-    for number, line in enumerate(content.splitlines(keepends=True), 1):
+    lines = content.splitlines(keepends=True)
+    for number, line in enumerate(lines, 1):
         try:
             entry, last = decode_entry(line, last)
         except BrokenLine as error:
@@ -244,6 +272,9 @@ def parse_journal(content: bytes, location: str) -> tuple[tuple[JournalEntry, ..
             why = f"its number is {entry.number}"
             raise Refused(problems.journal_corrupt(location, number, why))
         entries.append(entry)
+    # The checksum of a line covers all lines before it.
+    if keys is not None and lines and not keys.is_signed(last, _signature(lines[-1])):
+        raise Refused(problems.unsigned_run(location, "its journal is not signed with its key"))
     if entries and entries[0].text("schema") != JOURNAL_SCHEMA:
         raise Refused(problems.journal_schema(location, entries[0].text("schema"), JOURNAL_SCHEMA))
     return tuple(entries), last

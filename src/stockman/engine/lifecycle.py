@@ -12,13 +12,15 @@ from stockman.engine.context import RunContext, RunSettings, StopRequest
 from stockman.engine.etcd_records import EtcdRecords
 from stockman.engine.executor import Executor, RunOutcome
 from stockman.engine.holds import Holds
-from stockman.engine.journal import JOURNAL_SCHEMA, EntryType, Watcher, open_journal
+from stockman.engine.journal import JOURNAL_SCHEMA, EntryType, Journal, Watcher, open_journal
 from stockman.engine.lock import ClusterLease, Fence, LockHolder, LockStore
 from stockman.engine.runs import RunStore, new_run_name, newest_run
 from stockman.engine.shared_clock import SharedClock
+from stockman.engine.signing import RunSigner
 from stockman.engine.state import RunResult, RunState, fold_entries
 from stockman.model.errors import Refused
 from stockman.model.record import record
+from stockman.ports.system import Clock
 from stockman.steps.plan import Plan, parse_plan_with_digest, render_plan_with_digest
 from stockman.steps.ports import Ports
 
@@ -32,6 +34,8 @@ class RunHome:
 
     runs: RunStore
     lock: LockStore
+    signer: RunSigner | None = None
+    """Signs and verifies runs. None: a configuration without secrets has no key."""
 
 
 @record
@@ -83,9 +87,12 @@ async def _start(
     run, options = start.run, start.options
     await _check_plan_is_current(plan, ports, options)
     await _abort_older_runs(home, ports, fence, start)
-    text, digest = render_plan_with_digest(plan)
+    signer = home.signer
+    sign = partial(signer.sign_run, run) if signer is not None else None
+    text, digest = render_plan_with_digest(plan, sign)
     lines = await home.runs.create(run, text)
-    journal = await open_journal(lines, ports.clock)
+    keys = signer.journal_keys(run) if signer is not None else None
+    journal = await open_journal(lines, ports.clock, keys)
     journal.watchers.extend(options.watchers)
     accepted = _AcceptedRun(run=run, digest=digest, options=options)
     ports = _with_etcd_records(ports, home, run)
@@ -100,7 +107,7 @@ async def resume_run(home: RunHome, run: str, ports: Ports, options: RunOptions)
     fence = await _take_fence(home, ports, run, options)
     ports = _with_etcd_records(_share_clock(ports), home, run)
     async with fence.keep_alive():
-        journal = await open_journal(await home.runs.lines(run), ports.clock)
+        journal = await open_signed_journal(home, run, ports.clock)
         plan, digest = parse_plan_with_digest(await home.runs.plan(run), run)
         state = fold_entries(run, journal.entries)
         _check_open(state)
@@ -181,7 +188,7 @@ def _share_clock(ports: Ports) -> Ports:
 
 
 def _with_etcd_records(ports: Ports, home: RunHome, run: str) -> Ports:
-    records = EtcdRecords(home.runs, ports.clock)
+    records = EtcdRecords(home.runs, ports.clock, home.signer)
     return replace(ports, earlier_etcd=partial(records.find_earlier_etcd, without=run))
 
 
@@ -196,7 +203,11 @@ async def _check_plan_is_current(plan: Plan, ports: Ports, options: RunOptions) 
 async def _abort_older_runs(home: RunHome, ports: Ports, fence: Fence, start: _RunStart) -> None:
     """Abort unfinished runs, from the newest back to the first one that has ended."""
     for older in reversed(start.older):
-        journal = await open_journal(await home.runs.lines(older), ports.clock)
+        try:
+            journal = await open_signed_journal(home, older, ports.clock)
+        except Refused as error:
+            await _refuse_unsigned_holds(home, older, ports, error)
+            continue
         state = fold_entries(older, journal.entries)
         if state.result is not None and state.result.is_final:
             return
@@ -207,6 +218,29 @@ async def _abort_older_runs(home: RunHome, ports: Ports, fence: Fence, start: _R
             outcome = await _abort(home, ports, inner_fence, abort)
         if outcome.problems:
             raise Refused(outcome.problems[0])
+
+
+async def open_signed_journal(home: RunHome, run: str, clock: Clock) -> Journal:
+    """Open the journal of a run to continue it; raises `Refused` unless both are signed."""
+    keys = None
+    if home.signer is not None:
+        keys = home.signer.check_run(run, await home.runs.plan(run))
+    return await open_journal(await home.runs.lines(run), clock, keys)
+
+
+async def _refuse_unsigned_holds(home: RunHome, run: str, ports: Ports, error: Refused) -> None:
+    """Raise the error of an unsigned run again if the run may hold something.
+
+    Otherwise nothing of it is executed, and it needs no end.
+    """
+    if error.problem.code != _UNSIGNED:
+        raise error
+    journal = await open_journal(await home.runs.lines(run), ports.clock)
+    if fold_entries(run, journal.entries).held:
+        raise error
+
+
+_UNSIGNED = problems.unsigned_run("", "").code
 
 
 @record
@@ -220,7 +254,7 @@ class _RunAbort:
 
 async def _abort(home: RunHome, ports: Ports, fence: Fence, abort: _RunAbort) -> RunOutcome:
     run = abort.run
-    journal = await open_journal(await home.runs.lines(run), ports.clock)
+    journal = await open_signed_journal(home, run, ports.clock)
     state = fold_entries(run, journal.entries)
     _check_open(state)
     journal.watchers.extend(abort.watchers)

@@ -18,6 +18,27 @@ def journal_corrupt(location: str, line: int, why: str) -> Problem:
     )
 
 
+def unsigned_plan(file: str, why: str) -> Problem:
+    return Problem(
+        code="plan.signature",
+        what="the saved plan is not signed with the key of this cluster",
+        where=file,
+        why=why,
+        fix="make it again: `stockman plan --out FILE`",
+    )
+
+
+def unsigned_run(run: str, why: str) -> Problem:
+    return Problem(
+        code="run.signature",
+        what="the run is not signed with the key of this cluster, and is not continued",
+        where=run,
+        why=why,
+        fix="plan again with `stockman apply`; if the run holds something, release it by hand and"
+        " delete the run",
+    )
+
+
 def journal_schema(location: str, schema: str, known: str) -> Problem:
     return Problem(
         code="journal.schema",

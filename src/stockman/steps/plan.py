@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import field, replace
 from datetime import datetime
 from graphlib import CycleError, TopologicalSorter
@@ -127,16 +127,23 @@ def plan_digest(plan: Plan) -> str:
     return json_digest(to_json(plan))
 
 
-def render_plan(plan: Plan) -> str:
-    """Return a plan as JSON with its schema and digest; ends with a newline."""
-    return render_plan_with_digest(plan)[0]
+PlanSignature = Callable[[str], Mapping[str, str]]
+"""Returns the signature of a digest."""
 
 
-def render_plan_with_digest(plan: Plan) -> tuple[str, str]:
+def render_plan(plan: Plan, sign: PlanSignature | None = None) -> str:
+    """Return a plan as JSON with its schema, digest and signature; ends with a newline."""
+    return render_plan_with_digest(plan, sign)[0]
+
+
+def render_plan_with_digest(plan: Plan, sign: PlanSignature | None = None) -> tuple[str, str]:
     """Return a plan as JSON, and its digest."""
     spelled = to_json(plan)
     digest = json_digest(spelled)
-    content = {"schema": SCHEMA, "digest": digest, "plan": spelled}
+    content: dict[str, object] = {"schema": SCHEMA, "digest": digest}
+    if sign is not None:
+        content["signature"] = dict(sign(digest))
+    content["plan"] = spelled
     return json.dumps(content, indent=2, ensure_ascii=False) + "\n", digest
 
 

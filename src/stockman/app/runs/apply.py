@@ -16,6 +16,7 @@ from stockman.engine.context import RunSettings, StopRequest
 from stockman.engine.executor import RunOutcome
 from stockman.engine.journal import Watcher, open_journal
 from stockman.engine.lifecycle import RunHome, RunOptions, start_run
+from stockman.engine.signing import RunSigner
 from stockman.engine.state import StepProgress, fold_entries
 from stockman.model.errors import Refused, StockmanError
 from stockman.model.parallelism import MAX_PARALLEL
@@ -117,10 +118,14 @@ async def execute_plan(session: Session, plan: Plan, manner: ApplyOptions) -> Ru
     return await start_run(session.home, plan, session.ports, run_options)
 
 
-def read_saved_plan(path: Path) -> Plan:
-    """Read a plan written with `plan --out`."""
+def read_saved_plan(path: Path, signer: RunSigner | None = None) -> Plan:
+    """Read a plan written with `plan --out`; raises `Refused` unless `signer` has signed it."""
     try:
-        return parse_plan(path.read_text("utf-8"), str(path))
+        text = path.read_text("utf-8")
+        plan = parse_plan(text, str(path))
+        if signer is not None:
+            signer.check_plan(text, str(path))
+        return plan
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise Refused(invalid_plan(str(path), why or type(error).__name__)) from None

@@ -95,8 +95,10 @@ async def open_session(
         open_run_store(context.directory, context.environment, context.clock) as home,
         open_clients(workspace, context.clock, admin, grants_access=not only_looks) as ports,
     ):
-        planner = Planner(workspace, SocketNetwork(), EtcdRecords(home.runs, context.clock))
-        yield Session(workspace=workspace, planner=planner, ports=ports, home=home)
+        signed = replace(home, signer=workspace.signer)
+        records = EtcdRecords(signed.runs, context.clock, signed.signer)
+        planner = Planner(workspace, SocketNetwork(), records)
+        yield Session(workspace=workspace, planner=planner, ports=ports, home=signed)
 
 
 async def plan_destruction(session: Session, extent: DestructionScope) -> Planned:
@@ -120,7 +122,8 @@ async def plan_destruction(session: Session, extent: DestructionScope) -> Planne
 
 async def knows_etcd(session: Session) -> bool:
     """Return whether a recorded run knows an etcd, which only a completed `destroy` ends."""
-    records = EtcdRecords(session.home.runs, session.ports.clock)
+    home = session.home
+    records = EtcdRecords(home.runs, session.ports.clock, home.signer)
     return bool(await records.find_earlier_etcd(()))
 
 

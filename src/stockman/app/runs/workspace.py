@@ -21,7 +21,7 @@ from stockman.catalog.registry import component, names
 from stockman.config.load import CONFIG_FILES
 from stockman.config.presets import SCHEMA_DIRECTORY
 from stockman.config.resolve import resolve
-from stockman.crypto.identity import ClusterIdentity, derive_identity
+from stockman.crypto.identity import ClusterIdentity, derive_identity, signing_key
 from stockman.model.component import Component
 from stockman.model.desired import Cluster, Desired
 from stockman.model.errors import NotFound, Refused
@@ -38,6 +38,7 @@ from stockman.steps.talos.client_files import WriteClientFile
 
 if TYPE_CHECKING:
     from stockman.app.machine_config.machines import Machines
+    from stockman.engine.signing import RunSigner
     from stockman.ports.system import Clock, Entropy
     from stockman.talos.secrets.bundle import SecretsBundle
 
@@ -136,6 +137,14 @@ class RunWorkspace:
 
             self._bundle = open_bundle(self.directory, self.context.keyring)
         return self._bundle
+
+    @property
+    def signer(self) -> RunSigner | None:
+        """What signs plans and runs. None: a configuration without a cluster has no secrets."""
+        from stockman.engine.signing import RunSigner
+
+        key = signing_key(self.identity) if self.identity is not None else None
+        return RunSigner(key) if key is not None else None
 
     def _read_identity(self, desired: Desired) -> ClusterIdentity | None:
         """Return the identity. None: guests without a cluster have no fingerprint yet."""

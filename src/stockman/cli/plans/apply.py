@@ -120,10 +120,10 @@ class ApplyRun:
         from stockman.app.runs.session import open_session
         from stockman.cli.plans.data import PlanView
 
-        saved_plan = read_saved_plan(Path(file)) if file is not None else None
         async with open_session(self._context, admin) as session:
-            if saved_plan is None:
+            if file is None:
                 return await plan_and_execute(session, request, partial(self.run_planned, session))
+            saved_plan = read_saved_plan(Path(file), session.home.signer)
             current = await session.plan(request)
             check_saved_plan(saved_plan, current)
             view = PlanView(plan=saved_plan, warnings=tuple(current.problems.warnings))

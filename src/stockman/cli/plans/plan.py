@@ -25,7 +25,7 @@ from stockman.steps.step import Step
 if TYPE_CHECKING:
     from stockman.adapters.proxmox.credentials import Login
     from stockman.app.runs.plans import PlanOptions
-    from stockman.app.runs.session import SessionContext
+    from stockman.app.runs.session import Session, SessionContext
     from stockman.planning.planned import Planned
 
 
@@ -73,7 +73,7 @@ def plan(  # noqa: PLR0913 - one parameter per option
     request = plan_request(
         only, nodes, until, push=push, prune=prune, reconcile=reconcile, any_time=any_time
     )
-    planned_changes = make_plan(options.session_context(ctx), request, login(admin))
+    planned_changes = make_plan(options.session_context(ctx), request, login(admin), out=out)
     if stats:
         from stockman.cli.plans.view import show_call_counts
 
@@ -85,8 +85,6 @@ def plan(  # noqa: PLR0913 - one parameter per option
             planned_changes.plan, planned_changes.problems, Output.TABLE if stats else output
         )
         return Exit.FAILED
-    if out is not None:
-        _save_plan(planned_changes, out)
     if explain:
         show_step(planned_changes.plan, explain, output)
     elif not stats:
@@ -101,19 +99,24 @@ def plan(  # noqa: PLR0913 - one parameter per option
     return Exit.DONE if planned_changes.plan.is_empty else Exit.CHANGES
 
 
-def make_plan(context: SessionContext, request: PlanOptions, admin: Login | None) -> Planned:
-    """Observe all systems and plan the changes."""
+def make_plan(
+    context: SessionContext, request: PlanOptions, admin: Login | None, *, out: str | None = None
+) -> Planned:
+    """Observe all systems and plan the changes; `out` is the file of a plan without errors."""
     from stockman.app.runs.session import open_session
 
     async def observe_and_plan() -> Planned:
         async with open_session(context, admin) as session:
-            return await session.plan(request)
+            planned = await session.plan(request)
+            if out is not None and not planned.problems.errors:
+                _save_plan(session, planned, out)
+            return planned
 
     return asyncio.run(observe_and_plan())
 
 
-def _save_plan(planned: Planned, name: str) -> None:
-    """Save a plan; it contains no secrets."""
+def _save_plan(session: Session, planned: Planned, name: str) -> None:
+    """Save a plan with its signature; it contains no secrets."""
     from pathlib import Path
 
     from stockman.adapters.files import replace_file
@@ -121,7 +124,8 @@ def _save_plan(planned: Planned, name: str) -> None:
     from stockman.model.errors import StockmanError
     from stockman.steps.plan import plan_digest, render_plan
 
-    text = render_plan(planned.plan).encode()
+    signer = session.home.signer
+    text = render_plan(planned.plan, signer.sign_plan if signer is not None else None).encode()
     try:
         replace_file(Path(name), text, tag=plan_digest(planned.plan)[:8])
     except OSError as error:
