@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from pathlib import Path
 
+from stockman.app.workspace.plain_secrets import plain_secrets
 from stockman.app.workspace.secret_names import TOKENS_FILE
 from stockman.app.workspace.validation import Validation, validate_files
 from stockman.config.load import LoadedConfig
@@ -87,6 +88,7 @@ def _with_stored_tokens(
 def validate(directory: Path, environment: Mapping[str, str] = NO_ENVIRONMENT) -> Validation:
     """Check the files of a directory, the components and all patches of nodes."""
     validation = validate_files(directory)
+    validation.problems.extend_new(plain_secrets(directory))
     if validation.problems.errors or validation.loaded.encrypted:
         return validation
     desired = resolve(validation.loaded)

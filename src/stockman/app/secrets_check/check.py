@@ -6,6 +6,7 @@ import os
 import shlex
 import stat
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 from pathlib import Path
 
 from stockman.adapters import files
@@ -30,6 +31,7 @@ from stockman.app.secrets_check.report import (
     SecretsReport,
 )
 from stockman.app.secrets_check.scanner import Scanner, build_needles, is_searchable
+from stockman.app.workspace.plain_secrets import plain_secrets
 from stockman.app.workspace.secret_names import (
     GITIGNORE,
     PARTLY_ENCRYPTED,
@@ -40,7 +42,7 @@ from stockman.app.workspace.secret_names import (
 from stockman.assessment.doctor.secrets import SECRET_FILES
 from stockman.model.errors import NotFound, StockmanError
 from stockman.model.origin import Position
-from stockman.model.problem import Problem
+from stockman.model.problem import Problem, Severity
 from stockman.model.record import record
 from stockman.ports.environment import NoAnswer
 from stockman.ports.git_history import GitHistory
@@ -169,6 +171,9 @@ class _SecretsCheck:
         known = KnownSecrets(self._directory, self._keyring, self._environment)
         known.collect()
         self._key_files()
+        self._add(
+            replace(found, severity=Severity.ERROR) for found in plain_secrets(self._directory)
+        )
         telling = [secret for secret in known.secrets if is_searchable(secret)]
         plain = {secret.name for secret in known.secrets} - {secret.name for secret in telling}
         if not self._keyring.identities:

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from types import MappingProxyType
 
 from stockman.model.origin import Position
-from stockman.model.problem import Problems
+from stockman.model.problem import Problems, Severity
 from stockman.model.record import record
 from stockman.rendering.checks.kinds import find_faults, load_kind
 from stockman.rendering.checks.objects import (
@@ -16,6 +17,7 @@ from stockman.rendering.checks.objects import (
     find_applied_objects,
     read_objects,
 )
+from stockman.rendering.checks.plain_secrets import find_plain_secrets
 from stockman.rendering.checks.references import (
     ExternalReference,
     check_order,
@@ -60,6 +62,10 @@ def check_tree(
             why=broken.why,
             fix="correct the template that this file comes from",
         )
+    for file in rendered.tree:
+        if isinstance(file.text, str):
+            for plain in find_plain_secrets(file.path, file.text):
+                problems.add(replace(plain, severity=Severity.ERROR))
     ours = [item for item in files if item.ours]
     not_checked = _check_shapes(ours, problems)
     applied_tree = find_applied_objects(files)
