@@ -6,6 +6,7 @@ import asyncio
 import json
 import re
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -18,6 +19,7 @@ from stockman.app.completion import (
     subject_names,
 )
 from stockman.app.runs.history import local_run_store
+from stockman.app.runs.workspace import RunWorkspace
 from stockman.cli.output import Exit
 from stockman.cli.plans.report import exit_status
 from stockman.engine.context import StopRequest
@@ -61,7 +63,8 @@ def carried_out(directory: Path, plan: Plan, *, stopped: bool = False) -> str:
     clock, stop = JumpClock(), StopRequest()
     ports = Ports(clock=clock, entropy=Dice(len(run_names(directory))))
     watchers = (lambda entry: stop.request() if stopped else None,)
-    home = local_run_store(directory, clock)
+    workspace = RunWorkspace(directory, {}, clock, Dice("workspace"))
+    home = replace(local_run_store(directory, clock), signer=workspace.signer)
     outcome = asyncio.run(start_run(home, plan, ports, way(stop, watchers=watchers)))
     return outcome.state.run
 
