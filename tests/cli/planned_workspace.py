@@ -8,6 +8,9 @@ from shutil import copytree
 
 from stockman_lab.testing.thread import ProxmoxLab
 
+from stockman.app.secrets.bundle import open_bundle
+from stockman.app.secrets.keyring import find_keyring
+from stockman.crypto.identity import derive_identity
 from tests.cli.inside import ran_inside
 from tests.cli.kept_keys import with_keys
 from tests.cli.running import Ran
@@ -35,6 +38,12 @@ class PlannedWorkspace:
         """Run a command as an administrator, unless the environment says otherwise."""
         found = environment or self.administrator
         return ran_inside("-C", str(self.directory), *text, **found)
+
+    @property
+    def fingerprint(self) -> str:
+        """The fingerprint of its secrets."""
+        cluster = open_bundle(self.directory, find_keyring(self.directory, {})).cluster
+        return derive_identity(cluster.id, cluster.secret).fingerprint
 
     def change(self, name: str, before: str, after: str) -> None:
         """Edit a file of the workspace."""

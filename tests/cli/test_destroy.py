@@ -22,6 +22,9 @@ def planned_workspace(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -
     planned_workspace = workspace(tmp_path, prepared, proxmox_lab)
     assert planned_workspace.ran("apply", "--only", "access", "--yes").status == 0
 
+    uuid = machine_uuid("k8s", "talos-neo")
+    mark = f"id={planned_workspace.fingerprint} guest=pve/1031/{uuid}"
+
     def fill() -> None:
         world = proxmox_lab.world
         root = MemoryClient(world, next(iter(world.clusters)))
@@ -30,8 +33,8 @@ def planned_workspace(tmp_path: Path, prepared: Path, proxmox_lab: ProxmoxLab) -
                 "/nodes/neo/qemu",
                 vmid=1031,
                 name="talos-neo",
-                smbios1=f"uuid={machine_uuid('k8s', 'talos-neo')}",
-                description="stockman: k8s/talos-neo",
+                smbios1=f"uuid={uuid}",
+                description=f"stockman: k8s/talos-neo {mark}",
                 tags="stockman;stockman-k8s",
                 scsi0="ceph-vm-disks:8",
             )

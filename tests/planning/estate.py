@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cache, lru_cache
 from ipaddress import IPv4Network
 
@@ -42,6 +42,7 @@ from stockman.talos.schematic import ImageSchematic, canonical_text
 from tests.planning.outside import FactoryOutside
 
 NETWORK = IPv4Network("127.66.0.0/16")
+FINGERPRINT = "0f1e2d3c4b5a6978"
 NO_HA = r"      ha:\n(        \S.*\n)+"
 """What is taken out of the preset so that stockman alone moves and starts machines."""
 
@@ -152,6 +153,8 @@ class Estate:
         self.texts = dict(preset_texts(preset))
         self.trigger = Trigger()
         self.secrets = KeptSecrets()
+        self.fingerprint = FINGERPRINT
+        """Of the secrets of the cluster."""
         self.clock: Timekeeper = WorldClock(self.world)
         """Of all doors."""
         self.token: Caller | None = None
@@ -166,7 +169,7 @@ class Estate:
 
     @property
     def desired(self) -> Desired:
-        return _desired(tuple(self.texts.items()))
+        return replace(_desired(tuple(self.texts.items())), fingerprint=self.fingerprint)
 
     @property
     def region(self) -> str:

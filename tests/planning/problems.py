@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from datetime import UTC, datetime
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from stockman.planning.access.problems import (
 from stockman.planning.templates import problems as templates
 from stockman.planning.vm import problems as say
 from stockman.planning.vm.desired import DesiredGuest
+from stockman.proxmox.cluster import GuestSummary
 from stockman.steps.access.mapping import MappedDevice, device_mismatch
 from stockman.steps.access.tokens import token_still_in_use, token_verification_failure
 from stockman.steps.images.fetch import (
@@ -35,6 +37,7 @@ from stockman.steps.images.fetch import (
 from stockman.steps.images.schematic import schematic_id_mismatch
 from stockman.steps.vm import problems as work
 from stockman.steps.vm.identity import GuestIdentity
+from stockman.steps.vm.ownership import GuestOwner
 
 _UUID = UUID("5f0a9c1e-0000-4000-8000-00000000002a")
 _GIB = 1 << 30
@@ -43,7 +46,7 @@ _URL = "https://factory.talos.dev/image/376567988ad3/v1.13.9/nocloud-amd64.qcow2
 _WISH = DesiredGuest(
     identity=GuestIdentity(cluster="pve", vmid=_VMID, name="cp-1", uuid=_UUID),
     host=HostName("pve1"),
-    owner="k8s",
+    owner=GuestOwner(name="k8s", fingerprint="0f1e2d3c4b5a6978"),
     source=Traced(),
     values={},
     creation_values={},
@@ -63,7 +66,25 @@ def _said(tell: Callable[[Problems], None]) -> Callable[[], Problem]:
     return made
 
 
+_OBSERVED = GuestSummary(
+    host=HostName("pve2"), vmid=Vmid(500), kind="qemu", name="cp-1", status="stopped"
+)
+
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "vm.other-cluster": _said(
+        lambda problems: say.used_by_other_cluster(
+            problems, _WISH, replace(_OBSERVED, vmid=_VMID), "a1b2c3d4e5f60718"
+        )
+    ),
+    "vm.copy": _said(
+        lambda problems: say.guest_copy(problems, _OBSERVED, "cp-1", "cp-1 (VM 1030)")
+    ),
+    "vm.second": _said(lambda problems: say.second_guest(problems, _OBSERVED, _WISH.identity)),
+    "vm.old-mark": _said(lambda problems: say.old_mark(problems, _OBSERVED, "cp-1")),
+    "vm.unproven": lambda: work.unproven_guest(_VMID, "cp-1", "old mark"),
+    "destroy.old-mark": _said(
+        lambda problems: ending.mark_too_old(problems, "VM 1030 (cp-1)", "pve1")
+    ),
     "access.not-alone": _said(
         lambda problems: foreign_user(problems, "stockman-csi@pve", "proxmox-csi", ("backup",))
     ),

@@ -16,9 +16,12 @@ from stockman.steps.vm.disks import AttachDisk, DetachDisk, GrowDisk
 from stockman.steps.vm.placement import AddToPool, CreatePool
 from stockman.steps.vm.power import RestartVm
 from tests.planning.containers import CONTAINER, upload_system
-from tests.planning.estate import Estate, died_at_every_call, perform
+from tests.planning.estate import FINGERPRINT, Estate, died_at_every_call, perform
 
 NIOBE = r"vm: \{vmid: 1032, host: niobe\}"
+PRINTER = (
+    f"stockman: k8s/printer id={FINGERPRINT} guest=pve/300/edbf18fe-7b8e-5754-a48b-c9b6e75bbb8b"
+)
 
 
 def given(estate: Estate, more: str) -> None:
@@ -331,7 +334,7 @@ async def test_a_guest_whose_run_ended_before_it_was_started_is_started_by_the_n
     await estate.apply()
 
     assert status(estate, 300) == "running"
-    assert estate.config(300)["description"] == "stockman: k8s/printer"
+    assert estate.config(300)["description"] == PRINTER
     assert (await estate.plan()).changes == ()
 
 
@@ -349,7 +352,7 @@ async def test_a_guest_is_started_and_called_so_wherever_the_run_is_killed(
 
     assert deaths > 6
     assert status(estate, 300) == "running"
-    assert estate.config(300)["description"] == "stockman: k8s/printer"
+    assert estate.config(300)["description"] == PRINTER
     assert (await estate.plan()).changes == ()
 
 
@@ -365,7 +368,7 @@ async def test_a_guest_that_only_seems_to_be_started_is_still_new(estate: Estate
     await start.action.run(estate.ports())
 
     assert status(estate, 300) == "stopped"
-    assert estate.config(300)["description"] == "stockman: k8s/printer new"
+    assert estate.config(300)["description"] == f"{PRINTER} new"
     await estate.apply()
     assert status(estate, 300) == "running"
 
@@ -480,7 +483,10 @@ async def test_a_container_that_its_host_did_not_live_to_set_up_is_made_anew(
     (change,) = (change for change in outcome.changes if "container 301" in change.what)
     assert "is marked as unfinished: its creation was interrupted" in change.why
     assert makings(contained) == ["unexpected status", "OK"]
-    assert contained.config(301)["description"].strip() == "stockman: k8s/dns"
+    assert (
+        contained.config(301)["description"].strip()
+        == f"stockman: k8s/dns id={FINGERPRINT} guest=pve/301"
+    )
     assert (contained.config(301)["onboot"], status(contained, 301)) == ("1", "running")
     assert (await contained.plan()).changes == ()
 
@@ -497,7 +503,10 @@ async def test_a_container_that_is_whole_is_not_made_twice_by_whoever_dies_at_an
 
     assert deaths > len(rest)
     assert makings(contained) == ["OK"]
-    assert contained.config(301)["description"].strip() == "stockman: k8s/dns"
+    assert (
+        contained.config(301)["description"].strip()
+        == f"stockman: k8s/dns id={FINGERPRINT} guest=pve/301"
+    )
     assert (await contained.plan()).changes == ()
 
 
@@ -524,7 +533,10 @@ async def test_a_container_that_was_cut_off_and_runs_is_taken_as_it_is(
     await contained.apply()
 
     assert makings(contained) == ["unexpected status"]
-    assert contained.config(301)["description"].strip() == "stockman: k8s/dns"
+    assert (
+        contained.config(301)["description"].strip()
+        == f"stockman: k8s/dns id={FINGERPRINT} guest=pve/301"
+    )
     assert (await contained.plan()).changes == ()
 
 

@@ -339,7 +339,7 @@ async def test_a_shared_disk_of_a_machine_that_may_come_back_is_given_to_nobody(
     assert errors(outcome.problems) == ["vm.disk-in-use"]
 
 
-async def test_a_host_that_comes_back_loses_the_machine_that_was_made_anew(
+async def test_a_machine_that_comes_back_beside_its_successor_is_reported_and_kept(
     estate: Estate,
 ) -> None:
     await estate.apply()
@@ -353,8 +353,9 @@ async def test_a_host_that_comes_back_loses_the_machine_that_was_made_anew(
 
     outcome = await estate.apply()
 
-    assert outcome.plan.destroys == ("VM 1032 (talos-niobe) on niobe with its system disk",)
-    assert sorted(cluster.state.guests) == [1030, 1031, 1132]
+    assert outcome.plan.destroys == ()
+    assert outcome.codes == ["vm.second"]
+    assert sorted(cluster.state.guests) == [1030, 1031, 1032, 1132]
 
 
 async def test_a_machine_of_a_host_that_was_removed_is_made_anew_under_its_number(

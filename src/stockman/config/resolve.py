@@ -314,6 +314,7 @@ def resolve(loaded: LoadedConfig) -> Desired:
         backup=_backup(estate),
         guests=tuple(_resolve_guest(name, guest) for guest in estate.guests),
         fingerprint="",
+        earlier_fingerprint="",
     )
 
 

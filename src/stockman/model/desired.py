@@ -268,3 +268,5 @@ class Desired(Traced):
     drift: DriftSettings = DriftSettings()
     fingerprint: str = ""
     """Fingerprint in the marks of guests. Empty: unknown, so that no guest may be deleted."""
+    earlier_fingerprint: str = ""
+    """Fingerprint before there was a cluster. Empty: there always was one, or there is none."""

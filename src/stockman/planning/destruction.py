@@ -26,12 +26,13 @@ from stockman.planning.stages.proxmox import order_changes
 from stockman.planning.templates.changes import plan_template_removals
 from stockman.planning.templates.desired import build_desired_templates
 from stockman.planning.vm.checks import is_ours
-from stockman.planning.vm.desired import DesiredGuest, build_desired_guests, owner_of
-from stockman.planning.vm.ownership import parse_mark
+from stockman.planning.vm.desired import DesiredGuest, build_desired_guests, guest_owner
 from stockman.planning.vm.problems import leftover_disk
 from stockman.planning.vm.removal import (
+    MarkedGuest,
     check_removal,
-    find_surplus_guests,
+    existing_guests,
+    find_removable_guests,
     find_unreachable_guests,
     plan_removal,
 )
@@ -42,6 +43,8 @@ from stockman.steps.base import Action
 from stockman.steps.step import Stage, Step
 from stockman.steps.vm.destroy import DestroyVm
 from stockman.steps.vm.disks import drives
+from stockman.steps.vm.identity import GuestIdentity
+from stockman.steps.vm.ownership import Ownership, ownership_of
 from stockman.steps.vm.placement import HA_COMMENT, DeleteHaGroup, DeletePool, RemoveFromHaRule
 from stockman.steps.vm.seed import RemoveSeed, seed_prefix
 
@@ -69,7 +72,9 @@ def plan_destruction(
     for cluster in desired.proxmox:
         proxmox = observed.get(str(cluster.region))
         if proxmox is not None:
-            changes += _ClusterDestruction(desired, cluster, proxmox, problems, extent).changes()
+            destruction = _ClusterDestruction(desired, cluster, proxmox, problems, extent)
+            destruction.existing = existing_guests(desired, observed)
+            changes += destruction.changes()
     return order_changes(changes)
 
 
@@ -89,8 +94,9 @@ class _ClusterDestruction:
         self.observed = observed
         self.problems = problems
         self.extent = extent
-        self.owner = owner_of(desired)
+        self.owner = guest_owner(desired)
         self.region = str(cluster.region)
+        self.existing: Mapping[str, GuestIdentity] = {}
 
     def changes(self) -> list[ProxmoxChange]:
         for unknown in self.observed.unknown_basics():
@@ -136,29 +142,33 @@ class _ClusterDestruction:
             )
             if guest is None or config is None:
                 continue
-            if not is_ours(desired, guest, config) or not self._is_marked(config):
+            ownership = ownership_of(self.owner, desired.identity, config)
+            if is_ours(desired, guest, config) and ownership is Ownership.OLD_MARK:
+                report.mark_too_old(self.problems, desired.identity.label, guest.host)
+                continue
+            if not is_ours(desired, guest, config) or ownership is not Ownership.OURS:
                 report.guest_not_ours(
                     self.problems, desired.identity.label, config.name, guest.host
                 )
                 continue
-            yield from self._remove_guest(guest, config, f"{self.owner} is being destroyed")
+            ours = MarkedGuest(
+                guest=guest, config=config, identity=desired.identity, ownership=ownership
+            )
+            yield from self._remove_guest(ours, f"{self.owner.name} is being destroyed")
         kept = frozenset(Vmid(configured.vmid) for configured in self.desired.guests) - vmids
-        for guest, config in find_surplus_guests(observed, self.owner, vmids | kept):
-            why = f"it is marked as a guest of {self.owner}, which is being destroyed"
-            yield from self._remove_guest(guest, config, why)
+        for surplus in find_removable_guests(
+            observed, self.owner, vmids | kept, self.existing, self.problems
+        ):
+            why = f"it is marked as a guest of {self.owner.name}, which is being destroyed"
+            yield from self._remove_guest(surplus, why)
 
-    def _is_marked(self, config: VmConfig) -> bool:
-        mark = parse_mark(config.get("description"))
-        return mark is not None and mark.owner == self.owner
-
-    def _remove_guest(
-        self, guest: GuestSummary, config: VmConfig, why: str
-    ) -> Iterator[ProxmoxChange]:
+    def _remove_guest(self, marked: MarkedGuest, why: str) -> Iterator[ProxmoxChange]:
+        guest, config = marked.guest, marked.config
         if not self.observed.is_online(guest.host):
             leftover_disk(self.problems, config.name, guest.vmid, guest.host)
             return
-        check_removal(guest, config, self.problems)
-        change = plan_removal(guest, config, self.region, (), why)
+        check_removal(marked, self.problems)
+        change = plan_removal(marked, self.owner, (), why)
         seeds = tuple(self._seeds(guest, config, change.steps[0]))
         yield replace(change, steps=(*change.steps, *seeds))
 
@@ -215,7 +225,7 @@ class _ClusterDestruction:
     def _change(
         self, summary: str, kind: str, name: str, action: Action, needs: tuple[str, ...]
     ) -> ProxmoxChange:
-        why = f"it was created for {self.owner}"
+        why = f"it was created for {self.owner.name}"
         step = Step(
             id=f"vms/drop-{kind}/{self.region}/{name}",
             action=action,
@@ -275,7 +285,7 @@ class _ClusterDestruction:
             yield ProxmoxChange(
                 region=self.region,
                 what=f"users {', '.join(users) or 'none'} and roles {', '.join(roles) or 'none'}",
-                why=f"they were created for {self.owner}",
+                why=f"they were created for {self.owner.name}",
                 mark=ChangeKind.REMOVE,
                 stage=Stage.ACCESS,
                 destroys="; ".join(step.action.destroys for step in steps if step.action.destroys),
@@ -287,7 +297,7 @@ class _ClusterDestruction:
             id=f"access/drop-{name}",
             action=action,
             stage=Stage.ACCESS,
-            reason=f"it was created for {self.owner}",
+            reason=f"it was created for {self.owner.name}",
             needs=needs,
             seconds=1.0,
         )

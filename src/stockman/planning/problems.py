@@ -77,6 +77,17 @@ def guest_not_ours(problems: Problems, called: str, actual_name: str, host: str)
     )
 
 
+def mark_too_old(problems: Problems, called: str, host: str) -> None:
+    problems.error(
+        "destroy.old-mark",
+        f"{called} has a mark without a fingerprint",
+        why="an older version of stockman wrote it, so that the guest may belong to another cluster"
+        " of this name",
+        fix="run `stockman apply` first, which renews the marks of the configured guests",
+        at=f"Proxmox host {host}",
+    )
+
+
 def karpenter_guest_stays(problems: Problems, region: str, vmids: str) -> None:
     problems.warn(
         "destroy.karpenter",

@@ -189,18 +189,6 @@ def test_machines_that_karpenter_makes_are_its_own(scene: Scene) -> None:
     assert scene.find().drifts == ()
 
 
-def test_a_copy_of_a_machine_of_ours_under_another_name_is_nobodys_drift(scene: Scene) -> None:
-    root = scene.root_door
-    mark = scene.world.clusters[scene.cluster].state.guests[FIRST].config.values["description"]
-    root.done(
-        root.post(
-            "/nodes/trinity/qemu", vmid=9002, name="pool-1", tags="stockman", description=mark
-        )
-    )
-
-    assert scene.find().drifts == ()
-
-
 def test_volumes_that_csi_attaches_are_its_own(scene: Scene) -> None:
     values = scene.world.clusters[scene.cluster].state.guests[FIRST].config.values
     storage = values["scsi0"].partition(":")[0]
@@ -212,18 +200,15 @@ def test_volumes_that_csi_attaches_are_its_own(scene: Scene) -> None:
     assert scene.find().drifts == ()
 
 
-def test_a_predecessor_that_came_back_goes_and_the_node_of_its_successor_stays(
-    scene: Scene,
-) -> None:
-    mark = f"stockman: k8s/{NEO}"
-    tags = "stockman;stockman-k8s"
-    old = {"vmid": 1099, "name": NEO, "description": mark, "tags": tags}
-    scene.root_door.done(scene.root_door.post("/nodes/niobe/qemu", **old))
+def test_a_clone_of_a_machine_is_drift_that_no_plan_corrects(scene: Scene) -> None:
+    root = scene.root_door
+    root.done(root.post("/nodes/trinity/qemu/1030/clone", newid=1099, name="trial"))
 
-    done = scene.apply()
+    only = scene.only(Layer.VMS)
 
-    assert done == [f"vms/destroy/{NEO}"]
-    assert scene.find().drifts == ()
+    assert only.description == f"VM 1099 (trial) on trinity is a copy of {TRINITY} (VM 1030)"
+    assert (only.subject, only.correction.steps) == ("1099", ())
+    assert scene.apply() == []
 
 
 def test_a_machine_that_somebody_renamed_gets_its_name_back_by_a_command(scene: Scene) -> None:

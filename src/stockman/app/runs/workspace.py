@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeVar
 from stockman.app.rendering.render import RenderContext, RenderedTree, Rendering
 from stockman.app.runs.identity import create_guest_fingerprint, read_guest_fingerprint
 from stockman.app.runs.secrets import StepSecrets, private_file_ref
+from stockman.app.secrets.bundle import bundle_path
 from stockman.app.secrets.keyring import find_keyring
 from stockman.app.secrets.proxmox_tokens import with_stored_tokens
 from stockman.app.secrets.references import ReferenceContext, resolve_section
@@ -108,9 +109,13 @@ class RunWorkspace:
         self._creates_identity = creates_identity
         self._resolved_desired = resolved = resolve(loaded)
         self.identity = self._read_identity(resolved)
-        fingerprint = self.identity.fingerprint if self.identity is not None else ""
+        identity = self.identity or ClusterIdentity(fingerprint="")
         desired = with_stored_tokens(resolved, self.context)
-        self.desired: Desired = replace(desired, fingerprint=fingerprint)
+        self.desired: Desired = replace(
+            desired,
+            fingerprint=identity.fingerprint,
+            earlier_fingerprint=read_guest_fingerprint(directory) if identity.signing_seed else "",
+        )
         self.warnings: tuple[Problem, ...] = tuple(loaded.problems.warnings)
         self.store = SecretStore(directory, self.context.keyring, environment, clock, entropy)
         self.secret_locations = StepSecrets(self.context, self.desired, self.store, entropy)
@@ -148,7 +153,8 @@ class RunWorkspace:
 
     def _read_identity(self, desired: Desired) -> ClusterIdentity | None:
         """Return the identity. None: guests without a cluster have no fingerprint yet."""
-        if desired.cluster is not None:
+        path = self.directory / bundle_path(dialect_of(self.directory))
+        if desired.cluster is not None or path.is_file():
             return derive_identity(self.bundle.cluster.id, self.bundle.cluster.secret)
         fingerprint = read_guest_fingerprint(self.directory)
         if not fingerprint and self._creates_identity:

@@ -22,11 +22,11 @@ from stockman.model.proxmox_values import (
 )
 from stockman.planning.fact import Fact
 from stockman.planning.observed.proxmox import ObservedProxmox
-from stockman.planning.vm.ownership import parse_mark, strip_mark
 from stockman.proxmox.cluster import GuestSummary
 from stockman.proxmox.ha import HaResource
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.vm.disks import BUSES, GIB, KEEPER, drives
+from stockman.steps.vm.ownership import parse_mark, strip_mark
 from stockman.steps.vm.values import key_family
 
 Keys = dict[str, object]

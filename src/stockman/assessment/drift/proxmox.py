@@ -24,12 +24,15 @@ from stockman.planning.access.problems import hidden_guests
 from stockman.planning.fact import Fact, Unknown
 from stockman.planning.observed.proxmox import ObservedProxmox
 from stockman.planning.vm.checks import is_ours, needs_creation
-from stockman.planning.vm.desired import DesiredGuest, build_desired_guests
+from stockman.planning.vm.desired import DesiredGuest, build_desired_guests, guest_owner
 from stockman.planning.vm.difference import guest_difference, pending_keys
+from stockman.planning.vm.problems import guest_copy
+from stockman.planning.vm.removal import find_surplus_guests
 from stockman.proxmox.cluster import GuestSummary
 from stockman.proxmox.tasks import TaskRef, TaskSummary
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.vm.disks import GIB, disk_size
+from stockman.steps.vm.ownership import Ownership, parse_mark
 from stockman.steps.vm.placement import ha_id
 from stockman.steps.vm.problems import creation_in_progress
 
@@ -165,6 +168,29 @@ def vm_drifts(side: ProxmoxSide) -> Iterator[Drift]:
             yield _incomplete_guest(side, desired)
             continue
         yield from _key_drifts(side, desired, guest, config)
+    yield from _copies(side)
+
+
+def _copies(side: ProxmoxSide) -> Iterator[Drift]:
+    """Report guests that were restored or cloned from guests of this cluster."""
+    configured = frozenset(desired.identity.vmid for desired in side.desired_guests)
+    for marked in find_surplus_guests(side.observed, guest_owner(side.desired), configured):
+        mark = parse_mark(marked.config.get("description"))
+        if marked.ownership is not Ownership.COPY or mark is None:
+            continue
+        reported = Problems()
+        guest_copy(reported, marked.guest, marked.config.name, f"{mark.name} (VM {mark.vmid})")
+        for problem in reported:
+            yield Drift(
+                layer=Layer.VMS,
+                subject=str(marked.guest.vmid),
+                description=problem.what,
+                why=problem.why,
+                author=task_author(side.tasks, marked.guest.vmid, CREATE_TASKS, side.own_user),
+                severity=DriftSeverity.WARNING,
+                correction=Correction(command=problem.fix),
+                by_hand=True,
+            )
 
 
 def vm_gaps(side: ProxmoxSide) -> Iterator[Gap]:

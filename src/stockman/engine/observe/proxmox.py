@@ -21,13 +21,13 @@ from stockman.planning.observed.proxmox import (
     ObservedProxmox,
     ProxmoxQuery,
 )
-from stockman.planning.vm.ownership import TAG, TEMPLATE_TAG
 from stockman.ports.system import Clock
 from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import GuestSummary, Resources, StorageSummary
 from stockman.proxmox.ha import HaGroup, HaRule
 from stockman.proxmox.storages import Volume
 from stockman.proxmox.vms import GuestRef, VmConfig, VmStatus
+from stockman.steps.vm.ownership import TAG, TEMPLATE_TAG
 from stockman.steps.vm.template import disk_storages, find_linked_clones
 
 T = TypeVar("T")

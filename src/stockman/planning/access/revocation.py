@@ -12,24 +12,26 @@ from stockman.planning.access.desired import OWN_ROLES, OWNER, DesiredToken, lis
 from stockman.planning.change import ChangeKind, ProxmoxChange
 from stockman.planning.fact import Fact
 from stockman.planning.observed.proxmox import ObservedAccess, ObservedProxmox
-from stockman.planning.vm.desired import owner_of
-from stockman.planning.vm.ownership import TAG, own_tags, parse_mark
+from stockman.planning.vm.desired import guest_owner
 from stockman.proxmox.access import AccessRule
 from stockman.steps.access.roles import DeleteRole, RevokeRole
 from stockman.steps.step import Stage, Step
+from stockman.steps.vm.ownership import TAG, GuestOwner, other_fingerprint, own_tags, parse_mark
 
 
-def other_cluster_owners(observed: ObservedProxmox, owner: str) -> tuple[str, ...]:
+def other_cluster_owners(observed: ObservedProxmox, owner: GuestOwner) -> tuple[str, ...]:
     """Return other clusters with guests here, and guests that cannot be read."""
-    owners, own = set[str](), set(own_tags(owner))
+    owners, own = set[str](), set(own_tags(owner.name))
     for guest in observed.guests():
-        if TAG not in guest.tags or own <= set(guest.tags):
-            continue
         config = observed.config(guest.vmid)
+        if TAG not in guest.tags or (config is None and own <= set(guest.tags)):
+            continue
         mark = parse_mark(config.get("description")) if config is not None else None
         if config is None:
             owners.add(f"VM {guest.vmid}, which cannot be read")
-        elif mark is not None and mark.owner != owner:
+        elif mark is not None and other_fingerprint(owner, config):
+            owners.add(f"{mark.owner} ({mark.fingerprint})")
+        elif mark is not None and mark.owner != owner.name:
             owners.add(mark.owner)
     return tuple(sorted(owners))
 
@@ -59,7 +61,7 @@ def find_excess_rights(
     if (
         not isinstance(access, Fact)
         or major is None
-        or other_cluster_owners(observed, owner_of(desired))
+        or other_cluster_owners(observed, guest_owner(desired))
     ):
         return None
     tokens = list_desired_tokens(desired, cluster, major)

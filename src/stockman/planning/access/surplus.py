@@ -23,7 +23,7 @@ from stockman.planning.desired import DesiredState
 from stockman.planning.fact import Fact
 from stockman.planning.observed.proxmox import ObservedAccess, ObservedProxmox
 from stockman.planning.observed.systems import Observed
-from stockman.planning.vm.desired import owner_of
+from stockman.planning.vm.desired import guest_owner
 from stockman.steps.access.delivery import TokenUnused
 from stockman.steps.access.roles import DeleteRole, DeleteUser
 from stockman.steps.step import Stage, Step
@@ -66,7 +66,7 @@ def find_surplus_access(
     if (
         not isinstance(access, Fact)
         or major is None
-        or other_cluster_owners(observed, owner_of(desired))
+        or other_cluster_owners(observed, guest_owner(desired))
     ):
         return ()
     desired_users = {token.user for token in list_desired_tokens(desired, cluster, major)}

@@ -48,11 +48,12 @@ from stockman.planning.templates.problems import template_host_offline
 from stockman.planning.vm import problems as report
 from stockman.planning.vm.checks import check_guests, is_ours, needs_creation
 from stockman.planning.vm.creation import GuestDependencies, plan_creation
-from stockman.planning.vm.desired import DesiredGuest, build_desired_guests, owner_of
+from stockman.planning.vm.desired import DesiredGuest, build_desired_guests, guest_owner
 from stockman.planning.vm.placement import plan_ha_changes, plan_pool_changes, pool_step_id
 from stockman.planning.vm.removal import (
     check_removal,
-    find_surplus_guests,
+    existing_guests,
+    find_removable_guests,
     find_unreachable_guests,
     plan_removal,
 )
@@ -61,6 +62,7 @@ from stockman.steps.access.mapping import MapDevices
 from stockman.steps.digest import digest
 from stockman.steps.vm.create import CreateVm
 from stockman.steps.vm.destroy import DestroyVm
+from stockman.steps.vm.identity import GuestIdentity
 
 _NEWEST = 9
 
@@ -100,7 +102,9 @@ def plan_proxmox_changes(
     for cluster in desired.proxmox:
         cluster_state = observed.get(str(cluster.region))
         if cluster_state is not None:
-            changes += _ClusterPlanner(desired, cluster, cluster_state, problems, options).changes()
+            planner = _ClusterPlanner(desired, cluster, cluster_state, problems, options)
+            planner.existing = existing_guests(desired, observed)
+            changes += planner.changes()
     return order_changes(changes)
 
 
@@ -215,6 +219,7 @@ class _ClusterPlanner:
         self.problems = problems
         self.options = options
         self.region = str(cluster.region)
+        self.existing: Mapping[str, GuestIdentity] = {}
 
     def changes(self) -> list[ProxmoxChange]:
         observed = self.observed
@@ -277,7 +282,7 @@ class _ClusterPlanner:
             return []
         changes: list[ProxmoxChange] = []
         owners, unkept = (
-            other_cluster_owners(self.observed, owner_of(self.desired)),
+            other_cluster_owners(self.observed, guest_owner(self.desired)),
             self.options.unkept,
         )
         for token in list_desired_tokens(self.desired, self.cluster, major):
@@ -298,18 +303,21 @@ class _ClusterPlanner:
         names = {guest.identity.name for guest in guests}
         kept = frozenset(Vmid(guest.vmid) for guest in self.desired.guests)
         removals: dict[Vmid, ProxmoxChange] = {}
-        owner = owner_of(self.desired)
+        owner = guest_owner(self.desired)
         for guest in find_unreachable_guests(self.observed, owner, vmids | kept):
             report.leftover_disk(self.problems, guest.name or "unnamed", guest.vmid, guest.host)
-        for guest, config in find_surplus_guests(self.observed, owner, vmids | kept):
+        for surplus in find_removable_guests(
+            self.observed, owner, vmids | kept, self.existing, self.problems
+        ):
+            guest, config = surplus.guest, surplus.config
             if not self.observed.is_online(guest.host):
                 report.leftover_disk(self.problems, config.name, guest.vmid, guest.host)
                 continue
             why = "it is not in the configuration"
             if config.name in names:
                 why = f"{config.name} has another vmid in the configuration"
-            check_removal(guest, config, self.problems)
-            removals[guest.vmid] = plan_removal(guest, config, self.region, needs, why)
+            check_removal(surplus, self.problems)
+            removals[guest.vmid] = plan_removal(surplus, owner, needs, why)
         return removals
 
     def _guests(
@@ -347,7 +355,7 @@ class _ClusterPlanner:
         template_changes = list(plan_template_changes(observed, templates, needs, images))
         after = (*needs, *(step.id for change in template_changes for step in change.steps))
         changes += template_changes
-        owner = owner_of(self.desired)
+        owner = guest_owner(self.desired)
         changes += plan_template_removals(observed, owner, templates, after, self.problems)
         return changes
 

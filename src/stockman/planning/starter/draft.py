@@ -24,7 +24,7 @@ from stockman.planning.starter.sizing import (
     shape_for,
 )
 from stockman.planning.starter.storages import ChosenStorages, choose_storages
-from stockman.planning.vm.ownership import own_tags
+from stockman.steps.vm.ownership import own_tags
 
 DEFAULT_NAME = "k8s"
 _FIRST_BLOCK = 1000

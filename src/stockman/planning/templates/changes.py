@@ -13,6 +13,7 @@ from stockman.planning.templates.desired import find_own_templates
 from stockman.planning.vm.checks import initial_disk_usage, needs_creation
 from stockman.planning.vm.desired import DesiredGuest
 from stockman.planning.vm.difference import guest_difference
+from stockman.planning.vm.problems import old_mark
 from stockman.proxmox.cluster import GuestSummary
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.step import Stage, Step
@@ -21,6 +22,7 @@ from stockman.steps.vm.create import CreateVm
 from stockman.steps.vm.disks import GIB
 from stockman.steps.vm.gates import HostOnline, ProxmoxQuorum, StorageSpace, VmidFreeOrOwned
 from stockman.steps.vm.identity import GuestIdentity
+from stockman.steps.vm.ownership import GuestOwner, Ownership
 from stockman.steps.vm.template import ConvertToTemplate, DeleteTemplate, is_template
 
 _DISK = 16 * GIB
@@ -85,7 +87,7 @@ def check_templates(
 
 def plan_template_removals(
     observed: ObservedProxmox,
-    owner: str,
+    owner: GuestOwner,
     templates: Iterable[DesiredGuest],
     needs: tuple[str, ...],
     problems: Problems,
@@ -95,8 +97,11 @@ def plan_template_removals(
     A template that disks depend on is kept, and so is one that cannot be read.
     """
     kept = {desired.identity.vmid for desired in templates}
-    for guest, config in find_own_templates(observed, owner):
+    for guest, config, ownership in find_own_templates(observed, owner):
         if guest.vmid in kept:
+            continue
+        if ownership is not Ownership.OURS:
+            old_mark(problems, guest, config.name)
             continue
         clones = observed.clones.get(guest.vmid)
         if not observed.is_online(guest.host) or not isinstance(clones, Fact):
@@ -104,7 +109,7 @@ def plan_template_removals(
         elif clones.value:
             report.template_stays(problems, guest.vmid, config.name, clones.value)
         else:
-            yield _removal_change(observed.name, guest, config, needs)
+            yield _removal_change(observed.name, owner, guest, config, needs)
 
 
 def _creation_change(
@@ -151,10 +156,14 @@ def _conversion_step(desired: DesiredGuest, needs: tuple[str, ...]) -> Step:
 
 
 def _removal_change(
-    region: str, guest: GuestSummary, config: VmConfig, needs: tuple[str, ...]
+    region: str,
+    owner: GuestOwner,
+    guest: GuestSummary,
+    config: VmConfig,
+    needs: tuple[str, ...],
 ) -> ProxmoxChange:
     identity = GuestIdentity(cluster=region, vmid=guest.vmid, name=config.name, uuid=config.uuid)
-    action = DeleteTemplate(vm=identity, host=guest.host)
+    action = DeleteTemplate(vm=identity, host=guest.host, owner=owner)
     why = "no template of this version and schematic is configured"
     step = Step(
         id=f"vms/untemplate/{region}/{guest.vmid}",

@@ -14,15 +14,8 @@ from stockman.model.proxmox_values import format_tags
 from stockman.model.record import record, require
 from stockman.planning.fact import Fact
 from stockman.planning.observed.proxmox import ObservedProxmox
-from stockman.planning.vm.desired import DesiredGuest, owner_of
+from stockman.planning.vm.desired import DesiredGuest, guest_owner
 from stockman.planning.vm.images import DesiredImage, find_node_image
-from stockman.planning.vm.ownership import (
-    TEMPLATE_TAG,
-    OwnerMark,
-    own_tags,
-    parse_mark,
-    render_mark,
-)
 from stockman.proxmox.cluster import GuestSummary
 from stockman.proxmox.guest_values import (
     SYSTEM_DISK,
@@ -35,9 +28,20 @@ from stockman.proxmox.guest_values import (
 )
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.vm.identity import GuestIdentity
+from stockman.steps.vm.ownership import (
+    TEMPLATE_TAG,
+    GuestOwner,
+    Ownership,
+    build_mark,
+    own_tags,
+    ownership_of,
+    parse_mark,
+    render_mark,
+)
 from stockman.steps.vm.system_disk import ImportedDisk
 from stockman.talos.schematic import node_image, template_name
 
+_NOTES = "description"
 _KEYS_WITHOUT_TEMPLATES = ("hostpci", "startup", "usb")
 """Key families that belong to a single machine."""
 
@@ -102,16 +106,24 @@ def _on_hosts(
 
 
 def find_own_templates(
-    observed: ObservedProxmox, owner: str
-) -> Iterator[tuple[GuestSummary, VmConfig]]:
-    """Return templates that stockman created for an owner, finished or not."""
+    observed: ObservedProxmox, owner: GuestOwner
+) -> Iterator[tuple[GuestSummary, VmConfig, Ownership]]:
+    """Return templates with the mark of an owner, finished or not.
+
+    Only those whose ownership is `OURS` may be deleted.
+    """
     for guest in observed.guests():
         fact = observed.configs.get(guest.vmid)
         if TEMPLATE_TAG not in guest.tags or not isinstance(fact, Fact):
             continue
-        mark = parse_mark(fact.value.get("description"))
-        if mark is not None and mark.owner == owner and mark.name == fact.value.name:
-            yield guest, fact.value
+        config = fact.value
+        identity = GuestIdentity(
+            cluster=observed.name, vmid=guest.vmid, name=config.name, uuid=config.uuid
+        )
+        ownership, mark = ownership_of(owner, identity, config), parse_mark(config.get(_NOTES))
+        is_named = mark is not None and mark.name == config.name
+        if ownership in (Ownership.OURS, Ownership.OLD_MARK) and is_named:
+            yield guest, config, ownership
 
 
 def assign_template_vmids(
@@ -121,10 +133,10 @@ def assign_template_vmids(
     taken: frozenset[Vmid],
 ) -> tuple[DesiredGuest, ...]:
     """Return the templates with VMIDs: that of the existing template, or the lowest free one."""
-    owner = owner_of(desired)
+    owner = guest_owner(desired)
     existing = {
         (str(guest.host), config.name): guest.vmid
-        for guest, config in find_own_templates(observed, owner)
+        for guest, config, _ in find_own_templates(observed, owner)
     }
     used = {guest.vmid for guest in observed.guests()} | taken
     used |= {Vmid(guest.vmid) for guest in desired.guests}
@@ -141,9 +153,10 @@ def assign_template_vmids(
     return tuple(placed)
 
 
-def _guest(region: str, owner: str, template: DesiredTemplate, vmid: Vmid) -> DesiredGuest:
+def _guest(region: str, owner: GuestOwner, template: DesiredTemplate, vmid: Vmid) -> DesiredGuest:
     name = f"template/{template.host}/{template.name}"
-    uuid = machine_uuid(owner, name)
+    uuid = machine_uuid(owner.name, name)
+    identity = GuestIdentity(cluster=region, vmid=vmid, name=template.name, uuid=uuid)
     hardware = replace(template.vm, onboot=False, protection=False, pci=(), usb=())
     values = {
         key: value
@@ -161,17 +174,17 @@ def _guest(region: str, owner: str, template: DesiredTemplate, vmid: Vmid) -> De
     if small.tpm is not None:
         small = replace(small, tpm=replace(small.tpm, datastore=template.datastore))
     return DesiredGuest(
-        identity=GuestIdentity(cluster=region, vmid=vmid, name=template.name, uuid=uuid),
+        identity=identity,
         host=template.host,
         owner=owner,
         source=template.source,
         values={
             **values,
-            **nic_keys(network_cards(owner, name, cards)),
+            **nic_keys(network_cards(owner.name, name, cards)),
             "smbios1": smbios_value(uuid),
             "name": template.name,
-            "description": render_mark(OwnerMark(owner=owner, name=template.name), ""),
-            "tags": format_tags(own_tags(owner, (TEMPLATE_TAG,))),
+            "description": render_mark(build_mark(owner, identity), ""),
+            "tags": format_tags(own_tags(owner.name, (TEMPLATE_TAG,))),
         },
         creation_values={"ostype": "l26", **volume_keys(small)},
         imported_disk=disk,

@@ -16,12 +16,12 @@ from stockman.planning.vm import problems as report
 from stockman.planning.vm.desired import DesiredGuest
 from stockman.planning.vm.disks import check_mounts
 from stockman.planning.vm.first_start import has_incomplete_mark
-from stockman.planning.vm.ownership import own_tags, parse_mark
 from stockman.proxmox.cluster import GuestSummary
 from stockman.proxmox.pools import DeviceMapping
 from stockman.proxmox.vms import GuestRef, VmConfig
 from stockman.steps.vm.disks import GIB, KEEPER, disk_size, disk_slot
 from stockman.steps.vm.identity import LocatedGuest, is_same_guest, is_unfinished
+from stockman.steps.vm.ownership import TAG, other_fingerprint, own_tags, parse_mark
 from stockman.steps.vm.problems import creation_in_progress
 from stockman.steps.vm.system_disk import has_no_disk
 from stockman.steps.vm.values import key_family, same_value
@@ -58,6 +58,7 @@ def check_guests(
             continue
         if guest is not None:
             _check_incomplete(observed, desired, guest, problems)
+        _check_name(observed, desired, problems)
         if _check_storages(observed, desired, problems):
             _check_macs(desired, cards, problems)
             _check_duplicate_disks(observed, desired, known, problems)
@@ -68,9 +69,10 @@ def check_guests(
 
 
 def is_ours(desired: DesiredGuest, guest: GuestSummary, config: VmConfig) -> bool:
-    """Whether an existing guest is the desired one."""
+    """Whether an existing guest is the desired one, and no other cluster's."""
     at = GuestRef(host=guest.host, vmid=guest.vmid, kind=guest.kind)
-    return is_same_guest(desired.identity, LocatedGuest(at=at, config=config))
+    is_same = is_same_guest(desired.identity, LocatedGuest(at=at, config=config))
+    return is_same and not other_fingerprint(desired.owner, config)
 
 
 def needs_creation(observed: ObservedProxmox, desired: DesiredGuest) -> bool:
@@ -117,7 +119,13 @@ def _check_existing(
         return
     if not is_ours(desired, guest, config):
         mark = parse_mark(config.get("description"))
-        if mark is not None and mark.owner == desired.owner and mark.name != desired.identity.name:
+        if fingerprint := other_fingerprint(desired.owner, config):
+            report.used_by_other_cluster(problems, desired, guest, fingerprint)
+        elif (
+            mark is not None
+            and mark.owner == desired.owner.name
+            and mark.name != desired.identity.name
+        ):
             report.name_mismatch(problems, desired, mark.name)
         else:
             report.vmid_taken(problems, desired, config.name or "an unnamed guest", guest.host)
@@ -129,6 +137,19 @@ def _check_existing(
         )
     _check_disks(desired, config, problems)
     check_mounts(desired, config, problems)
+
+
+def _check_name(observed: ObservedProxmox, desired: DesiredGuest, problems: Problems) -> None:
+    """Report a new guest whose name another cluster of the same name uses."""
+    for guest in observed.guests():
+        config = observed.config(guest.vmid)
+        if config is None or config.name != desired.identity.name or TAG not in guest.tags:
+            continue
+        mark, fingerprint = parse_mark(config.get("description")), None
+        if mark is not None and mark.owner == desired.owner.name:
+            fingerprint = other_fingerprint(desired.owner, config)
+        if fingerprint:
+            report.used_by_other_cluster(problems, desired, guest, fingerprint)
 
 
 def _check_incomplete(
@@ -147,7 +168,7 @@ def _check_duplicate_disks(
     observed: ObservedProxmox, desired: DesiredGuest, known: frozenset[Vmid], problems: Problems
 ) -> None:
     """Reject a data disk that a machine on an offline host may still use."""
-    tags = set(own_tags(desired.owner))
+    tags = set(own_tags(desired.owner.name))
     for guest in observed.guests():
         is_other = guest.vmid in known or not tags <= set(guest.tags)
         # The list has no names of guests on hosts that do not answer.

@@ -16,7 +16,6 @@ from stockman.model.proxmox_values import format_tags
 from stockman.model.record import record, require
 from stockman.model.secret import Secret, SecretForm
 from stockman.planning.vm.images import DesiredImage, find_guest_image, find_node_image
-from stockman.planning.vm.ownership import OwnerMark, own_tags, render_mark
 from stockman.planning.vm.requirements import guests_in_cluster
 from stockman.proxmox.guest_values import (
     CLOUD_INIT_DRIVE,
@@ -35,6 +34,7 @@ from stockman.proxmox.guest_values import (
 )
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.vm.identity import GuestIdentity
+from stockman.steps.vm.ownership import GuestOwner, build_mark, own_tags, render_mark
 from stockman.steps.vm.system_disk import ImportedDisk
 from stockman.talos.nocloud.network import build_node_network
 from stockman.talos.nocloud.seed import (
@@ -111,7 +111,7 @@ class DesiredGuest:
 
     identity: GuestIdentity
     host: HostName
-    owner: str
+    owner: GuestOwner
     source: Traced
     """The entry of the configuration."""
     entry: Traced | None = None
@@ -151,6 +151,15 @@ def owner_of(desired: Desired) -> str:
     return desired.cluster.name if desired.cluster is not None else desired.name
 
 
+def guest_owner(desired: Desired) -> GuestOwner:
+    """Return the owner in the marks of guests."""
+    return GuestOwner(
+        name=owner_of(desired),
+        fingerprint=desired.fingerprint,
+        earlier=desired.earlier_fingerprint,
+    )
+
+
 def build_desired_guests(
     desired: Desired, cluster: ProxmoxCluster, problems: Problems
 ) -> tuple[DesiredGuest, ...]:
@@ -166,9 +175,9 @@ def _build_guests(
             yield _node_guest(desired, node, cluster, problems)
     for guest in guests_in_cluster(desired, cluster):
         if guest.vm is not None:
-            yield _vm_guest(owner_of(desired), cluster, guest, guest.vm)
+            yield _vm_guest(guest_owner(desired), cluster, guest, guest.vm)
         elif guest.container is not None:
-            yield _container_guest(owner_of(desired), cluster, guest, guest.container)
+            yield _container_guest(guest_owner(desired), cluster, guest, guest.container)
 
 
 def _node_guest(
@@ -183,9 +192,10 @@ def _node_guest(
     creation_values = {"ostype": "l26", **boot.identity, **volume_keys(vm)}
     if boot.has_drive:
         creation_values[CLOUD_INIT_DRIVE] = cloud_init_drive(vm.datastore)
-    name, owner = str(node.name), cluster.name
+    identity = GuestIdentity(cluster=str(vm.region), vmid=vm.vmid, name=vm.name, uuid=vm.uuid)
+    owner = guest_owner(desired)
     return DesiredGuest(
-        identity=GuestIdentity(cluster=str(vm.region), vmid=vm.vmid, name=vm.name, uuid=vm.uuid),
+        identity=identity,
         host=vm.host,
         owner=owner,
         source=vm if vm.origins else node,
@@ -194,7 +204,7 @@ def _node_guest(
             **hardware_keys(vm),
             **nic_keys(vm.nics),
             **boot.keys,
-            **_with_owner_mark(owner, name, vm, vm.data_disks),
+            **_with_owner_mark(owner, identity, vm, vm.data_disks),
         },
         creation_values=creation_values,
         imported_disk=_disk_from_image(vm, image_volume(storage, image.name))
@@ -215,12 +225,17 @@ def _node_guest(
     )
 
 
-def _vm_guest(owner: str, cluster: ProxmoxCluster, guest: Guest, vm: GuestVm) -> DesiredGuest:
+def _vm_guest(
+    owner: GuestOwner, cluster: ProxmoxCluster, guest: Guest, vm: GuestVm
+) -> DesiredGuest:
     image = find_guest_image(vm.image) if vm.image is not None else None
     storage = cluster.image_storage_for(vm.datastore)
     volume = vm.image.volume if vm.image is not None else None
     source = image_volume(storage, image.name) if image is not None else volume
     uuid = require(vm.uuid)
+    identity = GuestIdentity(
+        cluster=str(cluster.region), vmid=Vmid(guest.vmid), name=guest.name, uuid=uuid
+    )
     creation_values = {
         "ostype": "l26",
         "smbios1": smbios_value(uuid),
@@ -235,16 +250,14 @@ def _vm_guest(owner: str, cluster: ProxmoxCluster, guest: Guest, vm: GuestVm) ->
         creation_values[CLOUD_INIT_DRIVE] = cloud_init_drive(vm.datastore)
         secrets = _password(guest, vm.cloud_init)
     return DesiredGuest(
-        identity=GuestIdentity(
-            cluster=str(cluster.region), vmid=Vmid(guest.vmid), name=guest.name, uuid=uuid
-        ),
+        identity=identity,
         host=HostName(guest.host),
         owner=owner,
         source=guest,
         values={
             **values,
             **nic_keys(vm.nics),
-            **_with_owner_mark(owner, guest.name, vm, vm.data_disks),
+            **_with_owner_mark(owner, identity, vm, vm.data_disks),
         },
         creation_values=creation_values,
         imported_disk=_disk_from_image(vm, source) if source else None,
@@ -264,20 +277,20 @@ def _vm_guest(owner: str, cluster: ProxmoxCluster, guest: Guest, vm: GuestVm) ->
 
 
 def _container_guest(
-    owner: str, cluster: ProxmoxCluster, guest: Guest, container: Container
+    owner: GuestOwner, cluster: ProxmoxCluster, guest: Guest, container: Container
 ) -> DesiredGuest:
-    mark = OwnerMark(owner=owner, name=guest.name)
+    identity = GuestIdentity(
+        cluster=str(cluster.region), vmid=Vmid(guest.vmid), name=guest.name, kind="lxc"
+    )
     return DesiredGuest(
-        identity=GuestIdentity(
-            cluster=str(cluster.region), vmid=Vmid(guest.vmid), name=guest.name, kind="lxc"
-        ),
+        identity=identity,
         host=HostName(guest.host),
         owner=owner,
         source=guest,
         values={
             **container_keys(container, guest.name),
-            "description": render_mark(mark, container.description),
-            "tags": format_tags(own_tags(owner, container.tags)),
+            "description": render_mark(build_mark(owner, identity), container.description),
+            "tags": format_tags(own_tags(owner.name, container.tags)),
         },
         creation_values=container_volumes(container),
         system_disk="rootfs",
@@ -306,14 +319,14 @@ def _disk_from_image(vm: Vm | GuestVm, source: str) -> ImportedDisk:
 
 
 def _with_owner_mark(
-    owner: str, name: str, hardware: Hardware, disks: tuple[DataDisk, ...]
+    owner: GuestOwner, identity: GuestIdentity, hardware: Hardware, disks: tuple[DataDisk, ...]
 ) -> Mapping[str, str]:
     scratch = tuple(disk.name for disk in disks if not disk.keep)
-    mark = OwnerMark(owner=owner, name=name, scratch=scratch)
+    mark = build_mark(owner, identity, scratch)
     return {
-        "name": name,
+        "name": identity.name,
         "description": render_mark(mark, hardware.description),
-        "tags": format_tags(own_tags(owner, hardware.tags)),
+        "tags": format_tags(own_tags(owner.name, hardware.tags)),
     }
 
 

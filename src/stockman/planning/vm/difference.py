@@ -8,9 +8,9 @@ from stockman.model.proxmox_values import NetworkCard, parse_memory
 from stockman.model.record import record
 from stockman.planning.vm.desired import DesiredGuest
 from stockman.planning.vm.disks import find_missing_mounts, mounts_to_grow
-from stockman.planning.vm.ownership import parse_mark
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.vm.disks import GIB, KEEPER, disk_size, disk_slot, drives
+from stockman.steps.vm.ownership import parse_mark
 from stockman.steps.vm.values import key_family, same_value
 
 _MANAGED_KEYS = ("net", "hostpci", "usb", "serial")
@@ -195,7 +195,7 @@ def _disks_to_attach(desired: DesiredGuest, config: VmConfig) -> dict[str, str]:
 def _disks_to_detach(desired: DesiredGuest, config: VmConfig) -> tuple[str, ...]:
     """Return data disks that stockman created for this guest and that are no longer configured."""
     known = {disk.name for disk in desired.disks}
-    prefix = f"vm-{KEEPER}-{desired.owner}-{desired.identity.name}-"
+    prefix = f"vm-{KEEPER}-{desired.owner.name}-{desired.identity.name}-"
     serials = []
     for drive in drives(config).values():
         serial = drive.options.get("serial", "")

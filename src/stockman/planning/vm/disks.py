@@ -54,7 +54,7 @@ def attach_disk_step(
     if disk.keep:
         summary = observed.storage(desired.host, storage)
         ending = ".raw" if summary is not None and summary.kind in _FILE_STORAGE_TYPES else ""
-        volume = f"vm-{KEEPER}-{desired.owner}-{desired.identity.name}-{disk.name}{ending}"
+        volume = f"vm-{KEEPER}-{desired.owner.name}-{desired.identity.name}-{disk.name}{ending}"
     return Step(
         id=f"vms/disk/{desired.identity.name}/{disk.name}",
         action=AttachDisk(

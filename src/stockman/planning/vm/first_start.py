@@ -6,10 +6,10 @@ from dataclasses import replace
 
 from stockman.model.names import HostName
 from stockman.planning.vm.desired import DesiredGuest
-from stockman.planning.vm.ownership import parse_mark, render_mark, strip_mark
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.step import Stage, Step
 from stockman.steps.vm.gates import HostOnline
+from stockman.steps.vm.ownership import parse_mark, render_mark, strip_mark
 from stockman.steps.vm.power import StartVm
 
 _MARK_TEXT = "description"

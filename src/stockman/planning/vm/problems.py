@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from stockman.model.problem import ProblemLocation, Problems
 from stockman.planning.vm.desired import DesiredGuest
+from stockman.proxmox.cluster import GuestSummary
+from stockman.steps.vm.identity import GuestIdentity
 from stockman.steps.vm.placement import ha_id
 
 _GIB = 1 << 30
@@ -30,6 +32,55 @@ def vmid_taken(problems: Problems, desired: DesiredGuest, actual_name: str, host
         fix=f"give {desired.identity.name} another vmid; or, if it is the same machine, adopt it"
         " with `stockman adopt`",
         at=_at(desired, "vmid"),
+    )
+
+
+def used_by_other_cluster(
+    problems: Problems, desired: DesiredGuest, other: GuestSummary, fingerprint: str
+) -> None:
+    own = desired.owner.fingerprint
+    problems.error(
+        "vm.other-cluster",
+        f"VMID or name of {desired.identity.label} is used by another cluster",
+        why=f"VM {other.vmid} on {other.host} has the mark of a cluster with the fingerprint"
+        f" {fingerprint}; this one has {own or 'none'}, so its secrets are different",
+        fix=f"give {desired.identity.name} another name and vmid, and the cluster another"
+        " cluster_name; or use the directory with the secrets of that cluster",
+        at=_at(desired, "vmid"),
+    )
+
+
+def guest_copy(problems: Problems, guest: GuestSummary, name: str, original: str) -> None:
+    problems.warn(
+        "vm.copy",
+        f"VM {guest.vmid} ({name}) on {guest.host} is a copy of {original}",
+        why="it has the mark of this cluster, but its VMID or UUID is another: it was restored or"
+        " cloned; stockman neither changes nor deletes it",
+        fix=f"to use it instead, set vmid: {guest.vmid} in nodes.yaml after its original is"
+        " deleted; otherwise delete it, or its tag stockman, in Proxmox VE",
+        at=f"VM {guest.vmid}",
+    )
+
+
+def second_guest(problems: Problems, guest: GuestSummary, configured: GuestIdentity) -> None:
+    problems.warn(
+        "vm.second",
+        f"VM {guest.vmid} on {guest.host} is a second guest named {configured.name}, and is kept",
+        why=f"{configured.label} in {configured.cluster} is configured and exists; stockman deletes"
+        " no guest while another one of its name exists",
+        fix="look which of them has the data, and delete the other one in Proxmox VE",
+        at=f"VM {guest.vmid}",
+    )
+
+
+def old_mark(problems: Problems, guest: GuestSummary, name: str) -> None:
+    problems.warn(
+        "vm.old-mark",
+        f"VM {guest.vmid} ({name}) on {guest.host} is not in the configuration, and is kept",
+        why="its mark has no fingerprint, so that it may belong to another cluster of this name",
+        fix="delete it in Proxmox VE if nobody needs it; or configure it again, run `stockman"
+        " apply`, which renews its mark, and then remove it",
+        at=f"VM {guest.vmid}",
     )
 
 

@@ -9,12 +9,13 @@ from stockman.model.desired import Desired
 from stockman.model.names import MachineAddress, Vmid
 from stockman.model.problem import Problems
 from stockman.model.proxmox_values import parse_flag
+from stockman.model.record import record
 from stockman.planning.change import ChangeKind, ProxmoxChange
 from stockman.planning.fact import Fact
 from stockman.planning.observed.kubernetes import ObservedKubernetes
 from stockman.planning.observed.proxmox import ObservedProxmox
-from stockman.planning.vm.desired import build_desired_guests, owner_of
-from stockman.planning.vm.ownership import TAG, TEMPLATE_TAG, own_tags, parse_mark
+from stockman.planning.vm import problems as report
+from stockman.planning.vm.desired import build_desired_guests, guest_owner
 from stockman.proxmox.cluster import GuestSummary
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.base import Gate
@@ -24,22 +25,50 @@ from stockman.steps.vm.destroy import DestroyVm, disks_lost_with
 from stockman.steps.vm.disks import drives
 from stockman.steps.vm.gates import HostOnline, ProxmoxQuorum
 from stockman.steps.vm.identity import GuestIdentity
+from stockman.steps.vm.ownership import (
+    TEMPLATE_TAG,
+    GuestOwner,
+    Ownership,
+    own_tags,
+    ownership_of,
+    parse_mark,
+)
 
 
-def plan_removal(
-    guest: GuestSummary, config: VmConfig, region: str, needs: tuple[str, ...], why: str
-) -> ProxmoxChange:
-    """Plan the deletion of a managed guest."""
-    mark = parse_mark(config.get("description"))
-    identity = GuestIdentity(
+def observed_identity(region: str, guest: GuestSummary, config: VmConfig) -> GuestIdentity:
+    """Return the identity that a guest has now."""
+    return GuestIdentity(
         cluster=region,
         vmid=guest.vmid,
         name=config.name,
         uuid=config.uuid if guest.kind == "qemu" else None,
         kind=guest.kind,
     )
+
+
+@record
+class MarkedGuest:
+    """An existing guest with the mark of this cluster."""
+
+    guest: GuestSummary
+    config: VmConfig
+    identity: GuestIdentity
+    """The identity that it has now."""
+    ownership: Ownership
+
+
+def plan_removal(
+    marked: MarkedGuest, owner: GuestOwner, needs: tuple[str, ...], why: str
+) -> ProxmoxChange:
+    """Plan the deletion of a guest that is proven to be ours."""
+    guest, config, identity = marked.guest, marked.config, marked.identity
+    mark = parse_mark(config.get("description"))
+    region = identity.cluster
     action = DestroyVm(
-        vm=identity, host=guest.host, scratch=mark.scratch if mark is not None else ()
+        vm=identity,
+        host=guest.host,
+        owner=owner,
+        scratch=mark.scratch if mark is not None else (),
     )
     gates: tuple[Gate, ...] = (
         ProxmoxQuorum(cluster=region),
@@ -80,8 +109,9 @@ def _kept_disks_text(guest: GuestSummary, config: VmConfig) -> str:
     return f"; {', '.join(volumes)} {'is' if len(volumes) == 1 else 'are'} kept"
 
 
-def check_removal(guest: GuestSummary, config: VmConfig, problems: Problems) -> None:
+def check_removal(marked: MarkedGuest, problems: Problems) -> None:
     """Report what prevents the deletion of a guest, before anything else is done."""
+    guest, config = marked.guest, marked.config
     if parse_flag(config.get("protection", "0")):
         problems.add(vm_problems.guest_protection(guest.vmid, config.name))
     mark = parse_mark(config.get("description"))
@@ -91,25 +121,67 @@ def check_removal(guest: GuestSummary, config: VmConfig, problems: Problems) -> 
 
 
 def find_surplus_guests(
-    observed: ObservedProxmox, owner: str, kept: frozenset[Vmid]
-) -> Iterator[tuple[GuestSummary, VmConfig]]:
-    """Return managed guests of an owner that are not in `kept`, without templates."""
+    observed: ObservedProxmox, owner: GuestOwner, kept: frozenset[Vmid]
+) -> Iterator[MarkedGuest]:
+    """Return guests with the mark of an owner that are not in `kept`, without templates.
+
+    Only those whose ownership is `OURS` may be deleted.
+    """
     for guest in observed.guests():
-        if TEMPLATE_TAG in guest.tags:
-            continue
         fact = observed.configs.get(guest.vmid)
-        if guest.vmid in kept or TAG not in guest.tags or not isinstance(fact, Fact):
+        if guest.vmid in kept or TEMPLATE_TAG in guest.tags or not isinstance(fact, Fact):
             continue
-        mark = parse_mark(fact.value.get("description"))
-        if mark is not None and mark.owner == owner and mark.name == fact.value.name:
-            yield guest, fact.value
+        identity = observed_identity(observed.name, guest, fact.value)
+        ownership = ownership_of(owner, identity, fact.value)
+        if ownership not in (Ownership.UNMARKED, Ownership.OTHER_CLUSTER):
+            yield MarkedGuest(
+                guest=guest, config=fact.value, identity=identity, ownership=ownership
+            )
+
+
+def existing_guests(
+    desired: Desired, observed: Mapping[str, ObservedProxmox]
+) -> dict[str, GuestIdentity]:
+    """Return the configured guests that exist, in all regions, by name."""
+    return {
+        guest.identity.name: guest.identity
+        for cluster in desired.proxmox
+        if (state := observed.get(str(cluster.region))) is not None
+        for guest in build_desired_guests(desired, cluster, Problems())
+        if state.guest(guest.identity.vmid) is not None
+    }
+
+
+def find_removable_guests(
+    observed: ObservedProxmox,
+    owner: GuestOwner,
+    kept: frozenset[Vmid],
+    existing: Mapping[str, GuestIdentity],
+    problems: Problems,
+) -> Iterator[MarkedGuest]:
+    """Return guests that are proven to be surplus guests of an owner, and report all others.
+
+    A guest is never surplus while the configured guest of its name exists elsewhere.
+    """
+    for surplus in find_surplus_guests(observed, owner, kept):
+        guest, config = surplus.guest, surplus.config
+        mark = parse_mark(config.get("description"))
+        original = mark.vmid if mark is not None else ""
+        if surplus.ownership is Ownership.COPY and mark is not None:
+            report.guest_copy(problems, guest, config.name, f"{mark.name} (VM {original})")
+        elif surplus.ownership is Ownership.OLD_MARK:
+            report.old_mark(problems, guest, config.name)
+        elif config.name in existing:
+            report.second_guest(problems, guest, existing[config.name])
+        else:
+            yield surplus
 
 
 def find_unreachable_guests(
-    observed: ObservedProxmox, owner: str, kept: frozenset[Vmid]
+    observed: ObservedProxmox, owner: GuestOwner, kept: frozenset[Vmid]
 ) -> Iterator[GuestSummary]:
     """Return guests of an owner that are not in `kept`, on hosts that do not answer."""
-    tags = set(own_tags(owner))
+    tags = set(own_tags(owner.name))
     for guest in observed.guests():
         is_known = isinstance(observed.configs.get(guest.vmid), Fact)
         is_other = guest.vmid not in kept and TEMPLATE_TAG not in guest.tags
@@ -153,11 +225,11 @@ def _surplus_nodes(
         configured = {
             guest.identity.vmid for guest in build_desired_guests(desired, cluster, Problems())
         }
-        for guest, config in find_surplus_guests(
-            observed, owner_of(desired), frozenset(configured | kept)
+        for surplus in find_surplus_guests(
+            observed, guest_owner(desired), frozenset(configured | kept)
         ):
-            if guest.kind == "qemu":
-                yield config.name, config
+            if surplus.guest.kind == "qemu" and surplus.ownership is Ownership.OURS:
+                yield surplus.config.name, surplus.config
 
 
 def _initial_address(config: VmConfig) -> str:

@@ -15,12 +15,19 @@ from stockman.steps.ports import Ports
 from stockman.steps.vm import problems
 from stockman.steps.vm.disks import drives
 from stockman.steps.vm.identity import GuestAction, GuestIdentity, LocatedGuest, find_guest
+from stockman.steps.vm.ownership import GuestOwner, Ownership, ownership_of
 from stockman.steps.vm.power import STOPPED, wait_for_status
 
 
 @record
 class GuestDeletion(GuestAction):
-    """Delete a guest; done if its VMID is free."""
+    """Delete a guest; done if its VMID is free.
+
+    The mark of the guest must prove that it is this guest of this cluster.
+    """
+
+    owner: GuestOwner
+    """The cluster that the guest must belong to."""
 
     async def done(self, ports: Ports) -> bool:
         return await find_guest(ports, self.vm, self.host) is None
@@ -29,6 +36,9 @@ class GuestDeletion(GuestAction):
         seen = await find_guest(ports, self.vm, self.host)
         if seen is None:
             return
+        ownership = ownership_of(self.owner, self.vm, seen.config)
+        if ownership is not Ownership.OURS:
+            raise Refused(problems.unproven_guest(self.vm.vmid, self.vm.name, ownership.value))
         if parse_flag(seen.config.get("protection", "0")):
             raise Refused(problems.guest_protection(self.vm.vmid, self.vm.name))
         await self.prepare(ports, seen)

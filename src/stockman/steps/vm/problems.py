@@ -84,6 +84,16 @@ def guest_missing(vmid: Vmid, name: str, host: str) -> Problem:
     )
 
 
+def unproven_guest(vmid: Vmid, name: str, ownership: str) -> Problem:
+    return Problem(
+        code="vm.unproven",
+        what=f"VM {vmid} ({name}) is not deleted",
+        where=f"VM {vmid}",
+        why=f"its mark does not prove that it is this guest of this cluster ({ownership})",
+        fix="run `stockman plan`, which says what the mark lacks; or delete it in Proxmox VE",
+    )
+
+
 def data_disks(vmid: Vmid, name: str, disks: Sequence[str]) -> Problem:
     return Problem(
         code="vm.data-disk",

@@ -1,0 +1,215 @@
+"""Whose a guest is: only what is proven to be a guest of this cluster is ever deleted."""
+
+from __future__ import annotations
+
+import asyncio
+import re
+
+import pytest
+
+from stockman.model.errors import Refused
+from stockman.model.problem import Problems
+from stockman.planning.change import ProxmoxChange
+from stockman.planning.destruction import DestructionScope, plan_destruction
+from tests.planning.estate import FINGERPRINT, NO_HA, Estate, perform
+
+OTHER = "ffffffffffffffff"
+NIOBE = r"  - name: talos-niobe\n(    .*\n)*"
+
+
+@pytest.fixture
+def estate() -> Estate:
+    """Three machines that stockman created."""
+    estate = Estate("three-node")
+    estate.edit("nodes.yaml", NO_HA, "")
+    asyncio.run(estate.apply())
+    return estate
+
+
+async def destruction(estate: Estate) -> tuple[tuple[ProxmoxChange, ...], Problems]:
+    problems = Problems()
+    observed = await estate.observe_all()
+    extent = DestructionScope(access=False)
+    return plan_destruction(estate.desired, observed, problems, extent), problems
+
+
+def destroyed(changes: tuple[ProxmoxChange, ...]) -> list[str]:
+    return sorted(change.node for change in changes if change.destroys)
+
+
+def cloned(estate: Estate, vmid: int, name: str) -> None:
+    """Somebody clones VM 1032."""
+    root = estate.pve
+    root.done(root.post("/nodes/niobe/qemu/1032/clone", newid=vmid, name=name))
+    estate.world.settle()
+
+
+async def test_the_mark_names_the_fingerprint_and_the_guest_that_it_was_written_for(
+    estate: Estate,
+) -> None:
+    config = estate.config(1032)
+    uuid = re.search(r"uuid=([0-9a-f-]+)", config["smbios1"])
+
+    assert uuid is not None
+    assert config["description"] == (
+        f"stockman: k8s/talos-niobe id={FINGERPRINT} guest=pve/1032/{uuid[1]}"
+    )
+    assert (await estate.plan()).changes == ()
+
+
+@pytest.mark.parametrize("name", ["talos-niobe", "trial"])
+async def test_a_clone_is_reported_and_never_deleted(estate: Estate, name: str) -> None:
+    cloned(estate, 500, name)
+
+    outcome = await estate.plan()
+    changes, problems = await destruction(estate)
+
+    assert outcome.changes == ()
+    assert outcome.codes == ["vm.copy"]
+    assert f"VM 500 ({name}) on niobe is a copy of talos-niobe (VM 1032)" in str(
+        next(iter(outcome.problems)).what
+    )
+    assert destroyed(changes) == ["talos-neo", "talos-niobe", "talos-trinity"]
+    assert [problem.code for problem in problems] == ["vm.copy"]
+
+
+async def test_a_clone_stays_when_its_original_left_the_files(estate: Estate) -> None:
+    cloned(estate, 500, "talos-niobe")
+    estate.edit("nodes.yaml", NIOBE, "")
+
+    outcome = await estate.plan()
+
+    assert outcome.plan.destroys == ("VM 1032 (talos-niobe) on niobe with its system disk",)
+    assert outcome.codes == ["vm.copy"]
+
+
+async def test_a_second_directory_of_the_same_name_touches_no_guest_of_the_first(
+    estate: Estate,
+) -> None:
+    estate.fingerprint = OTHER
+
+    same = await estate.plan()
+    changes, problems = await destruction(estate)
+    estate.edit("nodes.yaml", "vmid: 103", "vmid: 113")
+    elsewhere = await estate.plan()
+    estate.edit("nodes.yaml", "name: talos-", "name: other-")
+    unrelated = await estate.plan()
+
+    assert (same.codes, same.plan.steps) == (["vm.other-cluster"] * 3, ())
+    assert FINGERPRINT in next(iter(same.problems)).why
+    assert destroyed(changes) == []
+    assert [problem.code for problem in problems] == ["destroy.not-ours"] * 3
+    assert elsewhere.plan.destroys == ()
+    assert elsewhere.codes.count("vm.other-cluster") == 3
+    assert unrelated.plan.destroys == ()
+    assert "vm.other-cluster" not in unrelated.codes
+
+
+async def test_without_a_fingerprint_nothing_is_deleted(estate: Estate) -> None:
+    estate.fingerprint = ""
+    estate.edit("nodes.yaml", NIOBE, "")
+
+    outcome = await estate.plan()
+    changes, _ = await destruction(estate)
+
+    assert outcome.plan.destroys == ()
+    assert destroyed(changes) == []
+
+
+def with_old_marks(estate: Estate) -> None:
+    for vmid, name in ((1030, "trinity"), (1031, "neo"), (1032, "niobe")):
+        path = f"/nodes/{name}/qemu/{vmid}/config"
+        estate.pve.put(path, description=f"stockman: k8s/talos-{name}")
+
+
+async def test_an_old_mark_is_renewed_by_a_step_that_destroys_nothing(estate: Estate) -> None:
+    with_old_marks(estate)
+
+    changes, problems = await destruction(estate)
+    outcome = await estate.apply()
+
+    assert destroyed(changes) == []
+    assert [problem.code for problem in problems] == ["destroy.old-mark"] * 3
+    assert outcome.plan.destroys == ()
+    assert {step.id.partition("/talos")[0] for step in outcome.plan.steps} == {"vms/configure"}
+    assert FINGERPRINT in estate.config(1032)["description"]
+    assert (await estate.plan()).changes == ()
+    assert len(destroyed((await destruction(estate))[0])) == 3
+
+
+async def test_an_old_mark_alone_deletes_nothing(estate: Estate) -> None:
+    with_old_marks(estate)
+    estate.edit("nodes.yaml", NIOBE, "")
+
+    outcome = await estate.plan()
+
+    assert outcome.plan.destroys == ()
+    assert outcome.codes == ["vm.old-mark"]
+
+
+@pytest.mark.parametrize(
+    "description",
+    [
+        "",
+        "stockman: k8s/talos-niobe",
+        f"stockman: k8s/talos-niobe id={OTHER} guest=pve/1032/x",
+        f"stockman: k8s/talos-niobe id={FINGERPRINT} guest=pve/1032",
+        f"stockman: k8s/talos-niobe id={FINGERPRINT} guest=pve/1033/x",
+    ],
+)
+async def test_a_guest_whose_mark_changed_after_the_plan_is_not_deleted(
+    estate: Estate, description: str
+) -> None:
+    estate.edit("nodes.yaml", NIOBE, "")
+    step = (await estate.plan()).plan.step("vms/destroy/talos-niobe")
+    estate.pve.put("/nodes/niobe/qemu/1032/config", description=description)
+
+    with pytest.raises(Refused) as refused:
+        await perform(step.action, estate.ports())
+
+    assert refused.value.problem.code == "vm.unproven"
+    assert estate.config(1032)["name"] == "talos-niobe"
+
+
+async def test_a_guest_without_the_tag_is_not_deleted(estate: Estate) -> None:
+    estate.pve.put("/nodes/niobe/qemu/1032/config", tags="keep")
+    estate.edit("nodes.yaml", NIOBE, "")
+
+    assert (await estate.plan()).plan.destroys == ()
+
+
+async def test_another_vmid_replaces_the_machine_only_while_the_new_one_does_not_exist(
+    estate: Estate,
+) -> None:
+    estate.edit("nodes.yaml", "vmid: 1032", "vmid: 1132")
+
+    outcome = await estate.plan()
+
+    assert outcome.plan.destroys == ("VM 1032 (talos-niobe) on niobe with its system disk",)
+
+
+async def test_a_clone_that_is_configured_becomes_the_machine_and_the_other_one_stays(
+    estate: Estate,
+) -> None:
+    cloned(estate, 1132, "talos-niobe")
+    root = estate.pve
+    root.put("/nodes/niobe/qemu/1132/config", smbios1=estate.config(1032)["smbios1"])
+    estate.edit("nodes.yaml", "vmid: 1032", "vmid: 1132")
+
+    outcome = await estate.plan()
+
+    assert outcome.plan.destroys == ()
+    assert "vm.second" in outcome.codes
+
+
+async def test_rights_are_kept_while_another_cluster_of_the_same_name_has_guests(
+    estate: Estate,
+) -> None:
+    estate.fingerprint = OTHER
+    problems = Problems()
+
+    changes = plan_destruction(estate.desired, await estate.observe_all(), problems)
+
+    assert changes == ()
+    kept = next(problem for problem in problems if problem.code == "destroy.access-shared")
+    assert f"k8s ({FINGERPRINT})" in kept.why
