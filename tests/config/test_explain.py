@@ -79,7 +79,7 @@ def test_names_that_users_choose_add_no_level_to_the_tree() -> None:
     [
         ("nodes.vm.memory", "RANGE:    128 to 4178944 MiB"),
         ("nodes.mac_addr", "FORM:     a MAC address"),
-        ("nodes.mac_addr", "DEFAULT:  none (required)"),
+        ("nodes.address", "DEFAULT:  none (required)"),
         ("nodes.mac_addr", "EXAMPLE:  bc:24:11:00:00:11"),
         ("dns.token", "SECRET:   ${NAME}, file:path, sops:path#key, or encrypted by SOPS"),
         ("hosts.NAME.storages.content", "DEFAULT:  images"),

@@ -108,7 +108,6 @@ def test_a_node_needs_what_no_class_can_give() -> None:
         "name",
         "address",
         "controller",
-        "mac_addr",
     ]
 
 

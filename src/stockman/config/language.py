@@ -248,8 +248,9 @@ class NodeSection(NodeKeys):
     """IP address in the node network."""
     controller: Annotated[bool | None, REQUIRED] = None
     """Whether the node runs the control plane."""
-    mac_addr: Annotated[MacText | None, REQUIRED] = None
-    """MAC address of the card with the node's address."""
+    mac_addr: MacText | None = None
+    """MAC address of the card with the node's address. Required for machines without `vm`. None:
+    that of the first card, or derived from the names of cluster and node."""
     class_: Annotated[ClassNameText | None, Example("worker-gpu")] = None
     """Class of the node. None: `controller` or `worker`, if such a class exists."""
 

@@ -172,11 +172,19 @@ def read_text(node: TreeNode, location: KeyLocation, reading: ReadContext) -> st
     return node.text
 
 
+_GIBIBYTES = pattern(r"(\d{1,6}) ?G(?:i?B)?i?")
+_IN_MEBIBYTES = ("memory", "balloon", "swap")
+
+
 def _read_integer(node: TreeNode, location: KeyLocation, reading: ReadContext) -> int:
     text = read_text(node, location, reading)
     if _INTEGER.fullmatch(text) is None:
         expected = "a whole number of at most 19 digits" if text.isdecimal() else "a whole number"
-        _report_invalid_value(location, reading, text, expected, "4")
+        size = _GIBIBYTES.fullmatch(text) if location.path.endswith(_IN_MEBIBYTES) else None
+        if size is not None:
+            expected = "a number of MiB without a unit"
+        example = str(int(size[1]) * 1024) if size is not None else "4"
+        _report_invalid_value(location, reading, text, expected, example)
     return int(text)
 
 

@@ -129,6 +129,8 @@ def _resolve_node(estate: Configuration, node: NodeSection) -> Node:
     if "class_" in origins:
         origins["node_class"] = origins["class_"]
     origins |= {name: at for name, at in node.talos.origins.items() if name.startswith("patches")}
+    if node.mac_addr is None:
+        origins["mac_addr"] = derivation("the first card of the VM")
     if node.disk is None and node.disk_selector is None:
         origins["disk"] = derivation("the first SCSI disk of the VM")
     node_class = node.class_ or _class_of_role(estate, controller=controller)
@@ -142,14 +144,20 @@ def _resolve_node(estate: Configuration, node: NodeSection) -> Node:
         role=Role.CONTROLLER if controller else Role.WORKER,
         node_class=node_class,
         address=IPv4Interface(f"{require(node.address)}/{prefix}"),
-        mac_addr=require(node.mac_addr),
+        mac_addr=node_mac(estate, node),
         disk=node.disk or ("" if node.disk_selector is not None else _SCSI_DISK),
-        schematic=_schematic(estate, node),
+        schematic=resolve_schematic(estate, node),
         patches=node.talos.patches,
         settings=merge_settings(estate.talos, node.talos),
         expect=_expect(node),
         vm=_resolve_vm(estate, node, node.vm) if node.vm is not None else None,
     )
+
+
+def node_mac(estate: Configuration, node: NodeSection) -> Mac:
+    """Return the MAC address of a node's first card; VMs without one get a derived address."""
+    first = node.vm.nics[0].mac_addr if node.vm is not None and node.vm.nics else None
+    return node.mac_addr or first or card_mac(estate.cluster.name, require(node.name), 0)
 
 
 def _resolved(cls: type[TracedT], section: Traced, **own: object) -> TracedT:
@@ -178,7 +186,8 @@ def _class_of_role(estate: Configuration, *, controller: bool) -> ClassName | No
     return role if role in estate.classes else None
 
 
-def _schematic(estate: Configuration, node: NodeSection) -> Schematic:
+def resolve_schematic(estate: Configuration, node: NodeSection) -> Schematic:
+    """Return the image of a node, from the most specific key."""
     talos = estate.talos
     role = "controller_schematic_id" if node.controller else "worker_schematic_id"
     own = node.talos
@@ -243,7 +252,7 @@ def _resolve_vm(estate: Configuration, node: NodeSection, vm: VmSection) -> Vm:
         region=Region(vm.region) if vm.region is not None else _only_region(estate),
         uuid=vm.uuid or machine_uuid(cluster, name),
         data_disks=_data_disks(vm.data_disks, vm.datastore),
-        nics=_node_cards(cluster, name, require(node.mac_addr), vm),
+        nics=_node_cards(cluster, name, node_mac(estate, node), vm),
     )
 
 

@@ -82,9 +82,9 @@ def test_what_is_needed_and_not_given_is_named_and_not_invented() -> None:
 
     whats = [item.what for item in result.to_fill]
     assert "nodes[0].controller is missing" in whats
-    assert "nodes[0].mac_addr is missing" in whats
+    assert "nodes[0].mac_addr is missing" not in whats
     assert "node_cidr is missing" in whats
-    assert "# to fill in: controller, mac_addr" in result.files["nodes.yaml"]
+    assert "# to fill in: controller" in result.files["nodes.yaml"]
     assert "# - node_cidr is missing" in result.files["cluster.yaml"]
 
 
@@ -152,7 +152,7 @@ def test_the_result_may_be_toml() -> None:
 
     assert list(conversion_result.files) == ["cluster.toml"]
     assert (
-        '[[nodes]]\nname = "talos-one"\n# to fill in: controller, mac_addr\n'
+        '[[nodes]]\nname = "talos-one"\n# to fill in: controller\n'
         in (conversion_result.files["cluster.toml"])
     )
 

@@ -10,6 +10,7 @@ from stockman.config.rules import (
     machines,
     networks,
     nodes,
+    plausibility,
     vms,
 )
 from stockman.config.rules.context import RuleContext
@@ -37,6 +38,7 @@ _RULES = (
     nodes.check_classes,
     vms.check_guests,
     cluster.check_components,
+    plausibility.check_plausibility,
 )
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from datetime import timedelta
 
 from stockman.config.language import NodeSection
-from stockman.config.resolve import card_mac, merge_settings
+from stockman.config.resolve import card_mac, merge_settings, node_mac
 from stockman.config.rules.context import RuleContext, repeated
 from stockman.model import compatibility
 from stockman.model.machine import (
@@ -344,7 +344,7 @@ def _check_vlans_unique(
 
 def _check_members(context: RuleContext, node: NodeSection, bond: Bond) -> None:
     known = _card_addresses(context, node)
-    members = {node.mac_addr}
+    members = {node_mac(context.configuration, node)} if node.name else {node.mac_addr}
     for index, mac in enumerate(bond.members):
         at = bond.origins.get(f"members[{index}]") or bond.where("members")
         if mac in members:
@@ -368,8 +368,7 @@ def _card_addresses(context: RuleContext, node: NodeSection) -> list[str]:
         return []
     cluster, name = context.configuration.cluster.name, node.name
     addresses = [nic.mac_addr or card_mac(cluster, name, at) for at, nic in enumerate(node.vm.nics)]
-    own = [node.mac_addr] if node.mac_addr is not None else []
-    return [*own, *addresses[1:]]
+    return [node_mac(context.configuration, node), *addresses[1:]]
 
 
 def _check_options(context: RuleContext, node: NodeSection, bond: Bond) -> None:

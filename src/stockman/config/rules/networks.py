@@ -27,9 +27,37 @@ def check_addresses(context: RuleContext) -> None:
     uses = list(_list_address_uses(context))
     _check_unique(context, uses)
     network = context.configuration.network.node_cidr
-    if network is not None:
-        for use in uses:
+    if network is None:
+        return
+    outside = [use for use in uses if _is_outside(context, use, network)]
+    if len(outside) >= _MANY_OUTSIDE:
+        _report_outside(context, outside, network)
+    for use in uses:
+        if len(outside) < _MANY_OUTSIDE or use not in outside:
             _check_inside(context, use, network)
+
+
+_MANY_OUTSIDE = 4
+"""So many addresses outside of the node network are one mistake: that of the network."""
+
+
+def _is_outside(context: RuleContext, use: AddressUse, network: IPv4Network) -> bool:
+    if use.origin is None or use.address in network:
+        return False
+    return not (use.announced and context.configuration.cilium.bgp.router_addr is not None)
+
+
+def _report_outside(context: RuleContext, outside: list[AddressUse], network: IPv4Network) -> None:
+    shown = ", ".join(f"{use.address} ({use.owner})" for use in outside[:_MANY_OUTSIDE])
+    more = len(outside) - _MANY_OUTSIDE
+    first = outside[0].origin
+    context.problems.error(
+        "address.outside-network",
+        f"{len(outside)} addresses are outside of the node network",
+        why=f"not inside {network} are {shown}" + (f" and {more} more" if more else ""),
+        fix=f"correct {context.name('network.node_cidr')}, or these addresses",
+        at=context.configuration.network.where("node_cidr") or first,
+    )
 
 
 def _list_address_uses(context: RuleContext) -> Iterator[AddressUse]:
@@ -92,7 +120,7 @@ def _check_inside(context: RuleContext, use: AddressUse, network: IPv4Network) -
     if use.origin is None:
         return
     if use.address not in network:
-        if use.announced and context.configuration.cilium.bgp.router_addr is not None:
+        if not _is_outside(context, use, network):
             return
         where = context.configuration.network.where("node_cidr")
         context.problems.error(

@@ -134,7 +134,15 @@ def _check_macs(context: RuleContext) -> None:
                 fix="use an even first octet, for example bc:24:11:...",
                 at=claim.origin,
             )
-    for node in context.configuration.nodes:
+    for index, node in enumerate(context.configuration.nodes):
+        if node.vm is None and "mac_addr" not in node.origins and "vm" not in node.origins:
+            context.problems.error(
+                "config.missing-key",
+                f"nodes[{index}].mac_addr is missing",
+                why="stockman does not create the machine, so its address is unknown",
+                fix="add `mac_addr:`; see `stockman explain nodes.mac_addr`",
+                at=node.where(),
+            )
         nic = node.vm.nics[0] if node.vm is not None and node.vm.nics else None
         if nic is None or nic.mac_addr is None or nic.mac_addr == node.mac_addr:
             continue
