@@ -139,6 +139,7 @@ def test_numbers_of_guests_that_are_there_are_left_alone() -> None:
     made = world("three-node")
     door(made).post("/nodes/neo/qemu", vmid=1001, name="billing", memory=2048)
     made.settle()
+    made.advance(10)
 
     found = look(made)
 

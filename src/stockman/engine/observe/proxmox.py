@@ -115,7 +115,8 @@ async def observe_proxmox(
         resources_fact = await resources
         guests = resources_fact.value if isinstance(resources_fact, Fact) else None
         selected = _selected_guests(guests, query)
-        statuses = group.create_task(_statuses(reader, pve, selected, query))
+        every = guests.guests if guests is not None else ()
+        statuses = group.create_task(_statuses(reader, pve, every, query))
         configs = group.create_task(_configs(reader, pve, selected, query))
         contents = group.create_task(
             _contents(reader, pve, guests, ("import", query.image_storages))
@@ -176,7 +177,7 @@ def _is_own(guest: GuestSummary, query: ProxmoxQuery) -> bool:
 async def _statuses(
     reader: _ProxmoxReader, pve: ProxmoxClient, guests: Sequence[GuestSummary], query: ProxmoxQuery
 ) -> Mapping[Vmid, VmStatus | None]:
-    """Ask each own guest for its status, because the list of guests is up to 10 s old.
+    """Ask each own guest and its namesakes for their status: the list is up to 10 s old.
 
     None: the guest did not answer.
     """
@@ -186,9 +187,9 @@ async def _statuses(
         fact = await reader.fact(f"status of {guest.vmid}", lambda: pve.vm_status(at))
         return fact.value if isinstance(fact, Fact) else None
 
-    own = [guest for guest in guests if _is_own(guest, query)]
-    answers = await asyncio.gather(*(status(guest) for guest in own))
-    return {guest.vmid: answer for guest, answer in zip(own, answers, strict=True)}
+    asked = [guest for guest in guests if _is_own(guest, query) or guest.name in query.names]
+    answers = await asyncio.gather(*(status(guest) for guest in asked))
+    return {guest.vmid: answer for guest, answer in zip(asked, answers, strict=True)}
 
 
 def _with_current_values(

@@ -31,6 +31,8 @@ class ProxmoxQuery:
 
     vmids: frozenset[Vmid] = frozenset()
     """VMIDs of the configured machines."""
+    names: frozenset[str] = frozenset()
+    """Names of the configured machines: another guest with such a name is asked for its power."""
     image_storages: frozenset[str] = frozenset()
     system_storages: frozenset[str] = frozenset()
     """Storages with the templates of containers."""

@@ -74,6 +74,7 @@ def proxmox_query(desired: Desired, cluster: ProxmoxCluster) -> ProxmoxQuery:
     tokens = list_desired_tokens(desired, cluster, _NEWEST)
     return ProxmoxQuery(
         vmids=frozenset(guest.identity.vmid for guest in guests),
+        names=frozenset(guest.identity.name for guest in guests),
         image_storages=frozenset(
             guest.volume.partition(":")[0] or str(guest.image_storage)
             for guest in guests
