@@ -29,6 +29,11 @@ NOTHING_GIVEN = dict.fromkeys(
         "domain",
         "proxmox_endpoint",
         "talos_version",
+        "hosts",
+        "storage",
+        "bridge",
+        "vlan",
+        "gateway",
     )
 )
 
@@ -198,14 +203,17 @@ def test_help_names_every_preset(tmp_path: Path) -> None:
 
 
 def test_the_defaults_of_all_questions_are_the_preset_itself() -> None:
-    wish, shown = asked("\n" * 7)
+    wish, shown = asked("\n" * 12)
 
     assert wish == InitOptions(directory=Path("here"), preset="single")
     assert all(summary in shown for summary in SUMMARIES.values())
 
 
 def test_every_question_has_a_default_and_an_answer_has_its_place() -> None:
-    wish, shown = asked("three-node\n127.66.0.0/16\nlab\nowner/lab\n\nv1.12.3\ny\nexample.org\n")
+    wish, shown = asked(
+        "three-node\n127.66.0.0/16\nlab\nowner/lab\n\na, b,c\nceph\nvmbr7\n44\n127.66.0.2\n"
+        "v1.12.3\ny\nexample.org\n"
+    )
 
     assert wish.preset == "three-node"
     assert wish.network == IPv4Network("127.66.0.0/16")
@@ -214,13 +222,18 @@ def test_every_question_has_a_default_and_an_answer_has_its_place() -> None:
     assert wish.answers.proxmox_endpoint is None
     assert wish.answers.talos_version == "v1.12.3"
     assert wish.answers.domain == "example.org"
+    assert (wish.answers.hosts, wish.answers.storage) == ("a, b,c", "ceph")
+    assert (wish.answers.bridge, wish.answers.vlan) == ("vmbr7", "44")
+    assert wish.answers.gateway == "127.66.0.2"
+    assert "--from-proxmox" in shown.partition("Preset (")[0]
     assert "URL of the Proxmox VE API [https://127.66.0.4:8006]: " in shown
 
 
 def test_an_answer_that_does_not_fit_is_asked_again_with_the_reason() -> None:
     wish, shown = asked(
         "singel\nsingle\n10.42.0.0/16\n127.66.0.0/30\n127.66.0.1/24\n127.66.0.0/24\n"
-        "No Name\nlab\nnothing\n\nftp://x\n\n1.9.0\n\nmaybe\ny\nlocal\nexample.org\n"
+        "No Name\nlab\nnothing\n\nftp://x\n\na,b\n\n\nbridge of all\n\n5000\n\nnorth\n\n"
+        "1.9.0\n\nmaybe\ny\nlocal\nexample.org\n"
     )
 
     assert wish.network == IPv4Network("127.66.0.0/24")
@@ -233,6 +246,10 @@ def test_an_answer_that_does_not_fit_is_asked_again_with_the_reason() -> None:
         "DNS label",
         "scp-like Git URL",
         "a URL with a host",
+        "the preset has 1 hosts",
+        "a bridge name",
+        "is not between 1 and 4094",
+        "an IPv4 address",
         "supports Talos",
         "Please answer y or n.",
         "a host name with a domain",
@@ -242,7 +259,7 @@ def test_an_answer_that_does_not_fit_is_asked_again_with_the_reason() -> None:
 
 def test_questions_that_options_answered_are_not_asked() -> None:
     wish, shown = asked(
-        "single\n\n\nn\n",
+        "single\n\n\n\n\n\n\n\nn\n",
         network=IPv4Network("127.66.0.0/24"),
         cluster_name="lab",
         repository="owner/lab",

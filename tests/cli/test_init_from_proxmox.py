@@ -240,7 +240,7 @@ def test_a_dry_run_looks_and_writes_nothing(proxmox_lab: ProxmoxLab, tmp_path: P
             ("--from-proxmox", "https://127.0.0.1:1", "--proxmox-endpoint", "x"),
             "--proxmox-endpoint",
         ),
-        (("--preset", "single", "--gateway", "127.0.0.1"), "--gateway"),
+        (("--from-proxmox", "https://127.0.0.1:1", "--storage", "x"), "--storage"),
         (("--preset", "single", "--fingerprint", "AB"), "--fingerprint"),
     ],
 )

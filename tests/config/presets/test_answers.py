@@ -8,6 +8,7 @@ from stockman.config.language import Configuration
 from stockman.config.load import load
 from stockman.config.presets import PRESETS, UNPUBLISHED, Answers, default_answers, render_preset
 from stockman.config.rules import check_rules
+from stockman.model.errors import WrongUsage
 
 CLUSTERS = [name for name in PRESETS if name != "home"]
 
@@ -117,3 +118,41 @@ def test_a_preset_without_a_cluster_has_no_such_answers() -> None:
     answers = default_answers("home")
 
     assert (answers.repository, answers.domain, answers.talos_version) == (None, None, None)
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_nodes_run_where_the_answers_say(name: str) -> None:
+    known = default_answers(name)
+    assert known.hosts is not None
+    hosts = [f"rack-{number}" for number, _ in enumerate(known.hosts.split(","))]
+
+    configuration = estate(
+        name,
+        Answers(hosts=", ".join(hosts), storage="pool-1", bridge="vmbr7", vlan="44"),
+        IPv4Network("127.66.0.0/16"),
+    )
+
+    vms = [node.vm for node in configuration.nodes if node.vm is not None]
+    cards = [vm.nics[0] if vm.nics else vm for vm in vms]
+    assert {vm.host for vm in vms} == set(hosts)
+    assert {vm.datastore for vm in vms} == {"pool-1"}
+    assert {(card.bridge, card.vlan_id) for card in cards} == {("vmbr7", 44)}
+
+
+@pytest.mark.parametrize("name", CLUSTERS)
+def test_nodes_may_be_untagged(name: str) -> None:
+    configuration = estate(name, Answers(vlan="none"), IPv4Network("127.66.0.0/16"))
+
+    vms = [node.vm for node in configuration.nodes if node.vm is not None]
+    assert {(vm.nics[0] if vm.nics else vm).vlan_id for vm in vms} == {None}
+
+
+def test_a_gateway_is_not_moved_with_the_network() -> None:
+    configuration = estate("single", Answers(gateway="127.66.0.99"), IPv4Network("127.66.0.0/24"))
+
+    assert str(configuration.network.default_gateway) == "127.66.0.99"
+
+
+def test_each_host_of_a_preset_needs_a_name() -> None:
+    with pytest.raises(WrongUsage):
+        render_preset("three-node", answers=Answers(hosts="one,two"))

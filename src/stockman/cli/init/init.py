@@ -51,15 +51,15 @@ _MEANINGS = {
 
 @command(
     examples={
+        "stockman init my-cluster --from-proxmox https://127.66.0.4:8006": (
+            "inspect Proxmox VE and write files for its hosts (recommended)"
+        ),
         "stockman init my-cluster": "answer a few questions in a terminal",
         "stockman init my-cluster --preset single": "start with the smallest working cluster",
         "stockman init lab --preset fifteen-node --network 127.66.0.0/16": (
             "use another network for all addresses"
         ),
         "stockman init my-cluster --preset three-node --dry-run": "show what would be written",
-        "stockman init my-cluster --from-proxmox https://127.66.0.4:8006": (
-            "inspect Proxmox VE and write files for its hosts"
-        ),
     }
 )
 @click.argument(
@@ -76,6 +76,10 @@ _MEANINGS = {
 @click.option("--repository", metavar="OWNER/NAME", help="Git repository that Flux follows.")
 @click.option("--domain", help="Publish services under this domain through Cloudflare.")
 @click.option("--proxmox-endpoint", metavar="URL", help="URL of the Proxmox VE API.")
+@click.option("--hosts", metavar="NAME,...", help="Names of the Proxmox hosts.")
+@click.option("--storage", metavar="NAME", help="Storage for the disks of the nodes.")
+@click.option("--bridge", metavar="NAME", help="Bridge of the nodes.")
+@click.option("--vlan", metavar="TAG", help="VLAN tag of the nodes, or `none`.")
 @click.option("--talos-version", metavar="VERSION", help="Talos version.")
 @click.option(
     "--from-proxmox",
@@ -96,7 +100,7 @@ _MEANINGS = {
     "--gateway",
     type=ADDRESS,
     metavar="ADDRESS",
-    help="With --from-proxmox: default gateway of the machines.",
+    help="Default gateway of the nodes.",
 )
 @click.option(
     "--dialect",
@@ -117,15 +121,17 @@ def init(
     are added to .gitignore before they are created. The secrets of the cluster are encrypted for
     age.key; an existing secrets bundle is never replaced.
 
-    Without --preset, you are prompted for the values. The presets are single (one VM on one host),
+    With --from-proxmox, which is recommended, the hosts, storages, bridges, devices and free VM IDs
+    are read and used in the files; --preset, --network and --gateway override the choices. Proxmox
+    VE is not changed. Credentials are read from PROXMOX_TOKEN_ID and PROXMOX_TOKEN_SECRET, from
+    PROXMOX_VE_API_TOKEN, or from PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD; otherwise you are
+    prompted for them. If no known CA signed the certificate, you have to confirm its fingerprint
+    first.
+
+    Otherwise the files are those of a preset, and without --preset you are prompted for the names
+    of your hosts, storages and networks. The presets are single (one VM on one host),
     three-node (three hosts with Ceph), fifteen-node (four hosts, VLANs, GPUs) and home (VMs and
     containers without a Talos cluster).
-
-    With --from-proxmox, the hosts, storages, bridges, devices and free VM IDs are read and used in
-    the files; --preset, --network and --gateway override the choices. Proxmox VE is not changed.
-    Credentials are read from PROXMOX_TOKEN_ID and PROXMOX_TOKEN_SECRET, from PROXMOX_VE_API_TOKEN,
-    or from PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD; otherwise you are prompted for them. If no
-    known CA signed the certificate, you have to confirm its fingerprint first.
     """
     from stockman.adapters.git.probe import LocalGitProbe
     from stockman.adapters.system import SystemClock, SystemEntropy
@@ -201,6 +207,11 @@ _QUESTIONS = {
     "cluster_name": "Cluster name",
     "repository": "Git repository, as owner/name or URL",
     "proxmox_endpoint": "URL of the Proxmox VE API",
+    "hosts": "Names of the Proxmox hosts, separated by commas",
+    "storage": "Storage for the disks of the nodes",
+    "bridge": "Bridge of the nodes",
+    "vlan": "VLAN tag of the nodes, or none",
+    "gateway": "Default gateway of the nodes",
     "talos_version": "Talos version",
 }
 _ANSWERS = (*_QUESTIONS, "domain")
@@ -214,7 +225,9 @@ def request_from_answers(directory: Path, values: Mapping[str, Any]) -> InitOpti
         preset=values["preset"] or _preset(),
         dialect=values["dialect"],
         network=values["network"],
-        answers=Answers(**{name: values[name] for name in _ANSWERS}),
+        answers=Answers(
+            **{name: None if values[name] is None else str(values[name]) for name in _ANSWERS}
+        ),
     )
     _check_used(request)
     if asks and not values["yes"]:
@@ -226,6 +239,10 @@ def request_from_answers(directory: Path, values: Mapping[str, Any]) -> InitOpti
 def _preset() -> str:
     screen = current_screen()
     if screen.can_prompt:
+        screen.note(
+            "If your Proxmox hosts are running, press Ctrl-C and use `stockman init --from-proxmox"
+            " URL`: it\nreads them, and the files fit. A preset has to be adjusted to your hosts.\n"
+        )
         for line in _overview(screen):
             screen.note(line)
     # There is no default without a terminal: a preset is never guessed.

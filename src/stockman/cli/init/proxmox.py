@@ -93,9 +93,11 @@ def _unreadable(path: Path, why: str) -> Problem:
     )
 
 
-OWN_OPTIONS = ("fingerprint", "ca_file", "gateway")
+OWN_OPTIONS = ("fingerprint", "ca_file")
 """Options that need `--from-proxmox`."""
 _ANSWERS = ("cluster_name", "repository", "domain", "talos_version")
+_READ = ("hosts", "storage", "bridge", "vlan")
+"""Answers that are read from Proxmox VE."""
 
 
 def request_from_proxmox(directory: Path, values: Mapping[str, Any]) -> InitOptions:
@@ -140,6 +142,11 @@ def _check(values: Mapping[str, Any]) -> None:
     if values["preset"] is not None and values["preset"] not in SHAPES:
         why = f"the preset {values['preset']} has no Talos cluster"
         raise WrongUsage(_option_unused_by_proxmox("--from-proxmox", why))
+    for name in _READ:
+        if values[name] is not None:
+            raise WrongUsage(
+                _option_unused_by_proxmox(f"--{name}", "--from-proxmox reads it from the hosts")
+            )
     if values["proxmox_endpoint"] is not None:
         why = "--from-proxmox already sets the API address"
         raise WrongUsage(_option_unused_by_proxmox("--proxmox-endpoint", why))

@@ -9,6 +9,7 @@ from ipaddress import IPv4Address, IPv4Network
 from stockman.config.classic import CLASSIC_KEYS
 from stockman.config.language import Dialect
 from stockman.config.load import CLUSTER_TOML
+from stockman.config.presets.machines import MachinePlaces, read_places, replace_places
 from stockman.config.source.toml_reader import read_toml
 from stockman.config.source.tree import MappingNode, ScalarNode, iter_scalars
 from stockman.config.source.yaml_reader import read_yaml
@@ -165,12 +166,28 @@ class Answers:
     proxmox_endpoint: str | None = None
     talos_version: str | None = None
     """Also sets the contract and the default Kubernetes version."""
+    hosts: str | None = None
+    """Names of the Proxmox hosts, separated by commas, in the order of the preset."""
+    storage: str | None = None
+    """Storage of the nodes' disks."""
+    bridge: str | None = None
+    """Bridge of the nodes' first cards."""
+    vlan: str | None = None
+    """VLAN tag of the nodes' first cards, or `none`."""
+    gateway: str | None = None
+    """Default gateway of the nodes."""
 
 
-def read_answers(text: str) -> Answers:
-    """Return the values in a `cluster.yaml`. None: it has no such key."""
+def read_answers(text: str, nodes: str) -> Answers:
+    """Return the values in `cluster.yaml` and `nodes.yaml`. None: they have no such key."""
     tree = read_yaml("cluster.yaml", text)
+    places = read_places(nodes)
     return Answers(
+        hosts=",".join(places.hosts) or None,
+        storage=places.storage or None,
+        bridge=places.bridge or None,
+        vlan=places.vlan or None,
+        gateway=_value(tree, "node_default_gateway"),
         cluster_name=_value(tree, "cluster_name"),
         repository=_value(tree, "repository_name"),
         domain=_value(tree, "cloudflare_domain"),
@@ -187,6 +204,7 @@ def apply_answers(text: str, answers: Answers) -> str:
         "cluster_name": answers.cluster_name,
         "repository_name": answers.repository,
         "proxmox_endpoint": answers.proxmox_endpoint,
+        "node_default_gateway": answers.gateway,
         "talos_version": answers.talos_version,
         **_dependent_keys(answers.talos_version),
     }
@@ -280,7 +298,8 @@ def add_schema_hints(texts: dict[str, str], dialect: Dialect) -> dict[str, str]:
 
 def default_answers(name: str, network: IPv4Network | None = None) -> Answers:
     """Return the values of a preset that answers can change. None: it has no such key."""
-    return read_answers(_build_classic(name, network, None)["cluster.yaml"])
+    texts = _build_classic(name, network, None)
+    return read_answers(texts["cluster.yaml"], texts["nodes.yaml"])
 
 
 def _build_classic(
@@ -291,13 +310,24 @@ def _build_classic(
     chosen = answers or Answers()
     texts = {file: _read_preset_file(name, file) for file in ("cluster.yaml", "nodes.yaml")}
     texts["cluster.yaml"] = apply_answers(
-        texts["cluster.yaml"], replace(chosen, proxmox_endpoint=None)
+        texts["cluster.yaml"], replace(chosen, proxmox_endpoint=None, gateway=None)
     )
     if network is not None:
         texts = readdress(texts, NETWORKS[name], network)
-    endpoint = Answers(proxmox_endpoint=chosen.proxmox_endpoint)
-    texts["cluster.yaml"] = apply_answers(texts["cluster.yaml"], endpoint)
-    return texts
+    # Addresses of the user are not moved.
+    addresses = Answers(proxmox_endpoint=chosen.proxmox_endpoint, gateway=chosen.gateway)
+    texts["cluster.yaml"] = apply_answers(texts["cluster.yaml"], addresses)
+    return replace_places(texts, _places(chosen))
+
+
+def _places(answers: Answers) -> MachinePlaces:
+    hosts = (answers.hosts or "").split(",")
+    return MachinePlaces(
+        hosts=tuple(name.strip() for name in hosts if name.strip()),
+        storage=answers.storage or "",
+        bridge=answers.bridge or "",
+        vlan=answers.vlan or "",
+    )
 
 
 def _read_preset_file(name: str, file: str) -> str:
