@@ -185,3 +185,16 @@ def test_guests_without_a_cluster_need_no_files(tmp_path: Path) -> None:
     assert "warning[render.no-cluster]" in done.err
     assert "continue with `stockman plan`" in done.err
     assert not (path / ".stockman/rendered.lock").exists()
+
+
+def test_nothing_is_written_without_an_identity(directory: Path) -> None:
+    (directory / "age.key").unlink()
+    (directory / ENTRY).unlink()
+
+    written = render(directory)
+    compared = render(directory, "--check")
+
+    assert written.status == 1
+    assert "error[key.none]" in written.err
+    assert not (directory / ENTRY).exists()
+    assert compared.status == 2

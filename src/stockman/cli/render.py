@@ -13,6 +13,7 @@ from stockman.cli.output import Exit, Output, show
 from stockman.cli.problems import problem_data, show_problems
 from stockman.cli.terminal.screen import Screen, current_screen
 from stockman.cli.terminal.styles import count_noun
+from stockman.model.problem import Problem
 
 if TYPE_CHECKING:
     from stockman.app.rendering.render import Rendering
@@ -81,9 +82,9 @@ def render(  # noqa: PLR0913 - one parameter per option
     All files are rendered and checked in memory first. Files that stockman did not write are never
     changed. Managed files that were changed by hand are kept and listed until you decide; files
     that are no longer rendered are removed only with --prune. Unchanged secrets keep their
-    ciphertext. Without an age identity, secret files are not written, and existing ones are only
-    compared by their bytes. Without a cluster there are no files to render. The exit status is 2 if
-    --check or --diff find changes, 4 if files need your decision.
+    ciphertext. Without an age identity, nothing is written; --check, --diff and --tree compare
+    secret files by their bytes. Without a cluster there are no files to render. The exit status is
+    2 if --check or --diff find changes, 4 if files need your decision.
     """
     import os
 
@@ -106,6 +107,9 @@ def render(  # noqa: PLR0913 - one parameter per option
         )
         return Exit.FAILED
     dry = check or diff or tree
+    if not dry and not result.has_identity:
+        show_problems([no_identity_to_render()])
+        return Exit.FAILED
     if not dry and result.actions:
         write_rendering(directory, result, access)
     show(
@@ -120,6 +124,17 @@ def render(  # noqa: PLR0913 - one parameter per option
     if dry:
         return Exit.CHANGES if result.changes or result.undecided else Exit.DONE
     return Exit.PARTLY if result.undecided else Exit.DONE
+
+
+def no_identity_to_render() -> Problem:
+    return Problem(
+        code="key.none",
+        what="there is no age identity to encrypt secret files with",
+        where="age.key",
+        why="rendering would write the repository without its secrets",
+        fix="put your age.key into this directory, or name it in SOPS_AGE_KEY_FILE; to compare"
+        " without it, use `stockman render --check`",
+    )
 
 
 def _data(result: Rendering) -> object:

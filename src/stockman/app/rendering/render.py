@@ -93,6 +93,8 @@ class Rendering:
     repository: RenderedRepository
     uncompared: tuple[str, ...]
     """Secret files compared only by their bytes, because no identity is available."""
+    has_identity: bool = True
+    """Whether an age identity is available; without one, secret files are not written."""
     unknown_kinds: Mapping[str, int] = field(default_factory=dict)
     """Kinds without a schema, with the number of their objects."""
 
@@ -199,6 +201,7 @@ def _prepare(
         problems=problems,
         repository=rendered,
         uncompared=sealed.uncompared,
+        has_identity=source.is_complete,
         unknown_kinds=checked.not_checked,
     )
 

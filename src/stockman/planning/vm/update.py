@@ -22,6 +22,8 @@ from stockman.steps.vm.gates import HostOnline, ProxmoxQuorum
 from stockman.steps.vm.power import RUNNING, RestartVm
 from stockman.steps.vm.system_disk import has_no_disk
 
+_NODE_CARD = "net0"
+"""The card with the address of the node."""
 _DEVICE = re.compile(r"(?:hostpci|usb)\d+")
 
 
@@ -97,6 +99,8 @@ def plan_updates(
         tail = (
             f"; needs a restart for {', '.join(difference.restart)}" if difference.restart else ""
         )
+        if desired.is_node and guest.status == RUNNING and _NODE_CARD in difference.values:
+            tail += "; interrupts the network of the node"
         why = "; ".join(difference.reasons)
         summary = (
             f"{desired.identity.label}: {keys}{tail}"
