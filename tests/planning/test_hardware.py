@@ -98,6 +98,8 @@ async def test_what_changes_while_a_machine_runs_is_changed_without_a_restart(
     outcome = await estate.apply()
 
     assert {type(step.action) for step in outcome.plan.steps if step.node} == {ConfigureVm}
+    interrupted = "interrupts the network of the node" in outcome.changes[-1].what
+    assert interrupted is (kind == "another VLAN")
     assert is_so(dict(estate.config(1032)))
     assert (await estate.plan()).changes == ()
 
