@@ -24,7 +24,7 @@ from stockman.catalog.registry import components
 from stockman.cli import overview
 from stockman.cli.registry import PROGRAM
 from stockman.config.presets import PRESETS
-from stockman.config.reference.keys import all_keys, find_key, flat_keys
+from stockman.config.reference.keys import Key, all_keys, find_key, flat_keys
 from stockman.model.problems import problem_codes
 
 _DOTTED = re.compile(r"([a-z]+)(\.[A-Za-z0-9_-]+(\[\d*\])?)+")
@@ -116,7 +116,7 @@ def _options(name: str) -> frozenset[str]:
 
 
 def _ends_a_key(text: str) -> bool:
-    return any(key.path.endswith(f".{text}") for key in all_keys())
+    return any(key.path.endswith(f".{text}") for key in (*all_keys(), *_settings()))
 
 
 @cache
@@ -136,5 +136,9 @@ def _flat_words() -> frozenset[str]:
 
 @cache
 def _last_words() -> frozenset[str]:
-    settings = (key for component in components() for key in settings_keys(component))
-    return frozenset(key.name for key in (*flat_keys(), *all_keys(), *settings))
+    return frozenset(key.name for key in (*flat_keys(), *all_keys(), *_settings()))
+
+
+@cache
+def _settings() -> tuple[Key, ...]:
+    return tuple(key for component in components() for key in settings_keys(component))
