@@ -125,7 +125,7 @@ def test_in_such_races_the_lock_changes_hands() -> None:
     assert len(holders) > 15
 
 
-def lock(storage: Storage, clock: JumpClock) -> ObjectLock:
+def lock(storage: Storage, clock: JumpClock | LoopClock) -> ObjectLock:
     return ObjectLock(Stored(storage), clock, "s3://flock", TIMES)
 
 
@@ -177,6 +177,44 @@ def test_a_lock_is_not_taken_while_clocks_may_differ() -> None:
 
     with pytest.raises(Locked):
         asyncio.run(story())
+
+
+@pytest.mark.parametrize("ahead", [45, 90, 3600])
+def test_a_clock_that_is_ahead_does_not_take_a_lock_that_is_renewed(ahead: float) -> None:
+    storage = Storage()
+
+    async def story() -> str:
+        tenure = await lock(storage, LoopClock()).acquire(holder("anna"))
+
+        async def work() -> None:
+            while True:
+                await LoopClock().sleep(15)
+                await tenure.check()
+
+        working = asyncio.ensure_future(work())
+        with pytest.raises(Locked) as caught:
+            await lock(storage, LoopClock(skew=ahead)).acquire(holder("bert"))
+        working.cancel()
+        await tenure.check()
+        return caught.value.problem.why
+
+    assert "anna" in virtually(story())
+
+
+def test_a_clock_that_jumps_does_not_prolong_the_lock_of_its_holder() -> None:
+    storage, wall, true = Storage(), JumpClock(), JumpClock()
+
+    async def story() -> bool:
+        own = ObjectLock(
+            Stored(storage), wall, "s3://flock", TIMES, elapsed=lambda: true.now().timestamp()
+        )
+        tenure = await own.acquire(holder("anna"))
+        wall.jump(-3600)
+        true.jump(40)
+        await tenure.check()
+        return len(await own.numbers()) == 2
+
+    assert asyncio.run(story())
 
 
 def test_whoever_was_away_and_lost_nothing_goes_on() -> None:

@@ -4,13 +4,16 @@ The last record is the state of the lock: taken, renewed or released. A process 
 n as the last one creates record n+1; of several processes only one succeeds, so renewing and taking
 over compete for the same number. Because old records are deleted, a process that has created a
 record checks once more that it is the last one.
+
+A lock that was not released is taken over only after its last record did not change for as long as
+it lasts, measured here.
 """
 
 from __future__ import annotations
 
 import json
 import re
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from enum import Enum
 
@@ -37,6 +40,8 @@ _KEY = re.compile(r"lock/(\d{6,})\.json")
 _KEPT = 8
 """Number of records to keep before the last one."""
 _TRIES = 3
+_LOOKS = 6
+"""How often a process looks whether an expired lock is renewed, until it takes it over."""
 
 
 class LockAction(Enum):
@@ -81,11 +86,14 @@ class ObjectLock:
         clock: Timekeeper,
         location: str,
         timeouts: LockTimeouts | None = None,
+        elapsed: Callable[[], float] | None = None,
     ) -> None:
+        """`elapsed` returns seconds that never jump. None: by the clock."""
         self._objects = objects
         self._clock = clock
         self._location = location
         self._timeouts = timeouts or LockTimeouts()
+        self.elapsed = elapsed or (lambda: clock.now().timestamp())
 
     async def acquire(self, holder: LockHolder) -> HeldObjectLock:
         try:
@@ -93,11 +101,26 @@ class ObjectLock:
             if last is not None and not self._is_free(last):
                 until = f"until {last.expires:%Y-%m-%d %H:%M:%S %Z} unless renewed"
                 raise Locked(problems.lock_held_by(self._location, last.holder, until))
+            if last is not None and last.act is not LockAction.RELEASED:
+                await self._observe_silence(number, last)
             held = HeldObjectLock(self, holder, number + 1)
             await held.take()
         except (Unreachable, Uncertain, NotFound) as error:
             raise Refused(problems.lock_unreadable(self._location, error.problem.why)) from error
         return held
+
+    async def _observe_silence(self, number: int, last: LockRecord) -> None:
+        """Raise `Locked` if the holder renews an expired lock while it could still rely on it.
+
+        Clocks of two machines differ by any amount, so an expired record proves nothing: only the
+        time that passes here without a new record counts.
+        """
+        silent_until = self.elapsed() + self._timeouts.seconds + self._timeouts.spare
+        while (left := silent_until - self.elapsed()) > 0:
+            await self._clock.sleep(min(left, self._timeouts.seconds / _LOOKS))
+            if (await self.numbers())[-1:] != [number]:
+                why = "and renewed it after its end by the clock of this machine, which is ahead"
+                raise Locked(problems.lock_held_by(self._location, last.holder, why))
 
     async def held_by(self) -> str:
         try:
@@ -172,15 +195,13 @@ class ObjectLock:
         why = "renewing the lock takes longer than it lasts"
         return Unreachable(problems.lock_unreadable(self._location, why))
 
-    def is_expired(self, lock_record: LockRecord) -> bool:
+    def is_expired(self, renewed: float) -> bool:
         """Return whether the lock has expired for its holder."""
-        return self._clock.now() >= lock_record.expires
+        return self.elapsed() >= renewed + self._timeouts.seconds
 
-    def needs_renewal(self, lock_record: LockRecord) -> bool:
+    def needs_renewal(self, renewed: float) -> bool:
         """Return whether half of the time has passed since the last renewal."""
-        return self._clock.now() >= lock_record.expires - timedelta(
-            seconds=self._timeouts.seconds / 2
-        )
+        return self.elapsed() >= renewed + self._timeouts.seconds / 2
 
 
 class HeldObjectLock:
@@ -193,6 +214,8 @@ class HeldObjectLock:
         self._number = token - 1
         self._record: LockRecord | None = None
         """The last record written by this process. None: it does not hold the lock."""
+        self._renewed = 0.0
+        """When this process began to write the last record that it knows to be written."""
 
     @property
     def token(self) -> int:
@@ -205,6 +228,7 @@ class HeldObjectLock:
 
     async def take(self) -> None:
         """Create the record that takes the lock; raises `Locked` if another process was first."""
+        attempted = self._lock.elapsed()
         try:
             lock_record = await self._lock.write(
                 self._token, LockAction.TAKEN, self._holder, self._token
@@ -214,15 +238,16 @@ class HeldObjectLock:
         numbers = await self._lock.numbers()
         if numbers[-1] != self._token:
             raise Locked((await self._locked_error(numbers[-1])).problem)
-        self._number, self._record = self._token, lock_record
+        self._number, self._record, self._renewed = self._token, lock_record, attempted
         await self._delete_old_records(numbers)
 
     async def check(self) -> None:
         for _ in range(_TRIES):
-            lock_record = self._own_record()
-            if self._lock.needs_renewal(lock_record):
+            self._own_record()
+            renewed = self._renewed
+            if self._lock.needs_renewal(renewed):
                 await self.renew()
-            elif await self._is_last() and not self._lock.is_expired(lock_record):
+            elif await self._is_last() and not self._lock.is_expired(renewed):
                 return
         raise self._lock.slow_renewal_error()
 
@@ -237,6 +262,7 @@ class HeldObjectLock:
     async def renew(self) -> None:
         self._own_record()
         number = self._number + 1
+        attempted = self._lock.elapsed()
         try:
             lock_record = await self._lock.write(
                 number, LockAction.RENEWED, self._holder, self._token
@@ -248,7 +274,7 @@ class HeldObjectLock:
         if numbers[-1] != number:
             await self._adopt_last_record()
             return
-        self._number, self._record = number, lock_record
+        self._number, self._record, self._renewed = number, lock_record, attempted
         await self._delete_old_records(numbers)
 
     async def release(self) -> None:

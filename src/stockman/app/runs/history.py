@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import platform
+import time
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager
 from datetime import datetime
@@ -215,8 +216,13 @@ async def open_run_store(
     async with S3Objects(s3_place, credentials, clock.now) as objects:
         yield RunHome(
             runs=ObjectRunStore(objects, clock),
-            lock=ObjectLock(objects, clock, s3_place.shown("lock")),
+            lock=ObjectLock(objects, clock, s3_place.shown("lock"), elapsed=elapsed_seconds),
         )
+
+
+def elapsed_seconds() -> float:
+    """Return seconds that never jump, including those in which the machine was suspended."""
+    return time.clock_gettime(getattr(time, "CLOCK_BOOTTIME", time.CLOCK_MONOTONIC))
 
 
 def local_run_store(directory: Path, clock: Timekeeper) -> RunHome:
