@@ -83,7 +83,7 @@ def with_values_swapped() -> bytes:
 
 def ruled(code: str) -> Problem:
     """The problem of the creation rules that a page shows."""
-    return told(lambda: read_sops_config(shown(code).encode()))
+    return told(lambda: read_sops_config(shown(code).encode()).rule_for("a.sops.yaml"))
 
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {

@@ -2,7 +2,7 @@
 
 import pytest
 
-from stockman.crypto.sops.selectors import compile_go_regex
+from stockman.crypto.sops.selectors import GoRegex
 
 
 @pytest.mark.parametrize(
@@ -23,10 +23,18 @@ from stockman.crypto.sops.selectors import compile_go_regex
         ("(?:a|b){2}", "ab", True),
         (r"\$", "$", True),
         ("a+?", "a", True),
+        ("(?:(?i)secret)Key", "SECRETKey", True),
+        ("(?:(?i)secret)Key", "SECRETKEY", False),
+        (r"^\p{Lu}", "Über", True),
+        (r"\pL$", "ж", True),
+        (r"\Qa.b\E", "a.b", True),
+        ("(?U)^a+b", "aab", True),
+        (r"\\C", r"\C", True),
+        ("^a.b$", "a\udcffb", True),
     ],
 )
 def test_what_go_matches_is_matched(pattern: str, text: str, matches: bool) -> None:
-    assert (compile_go_regex(pattern).search(text) is not None) == matches
+    assert GoRegex(pattern).matches(text) == matches
 
 
 @pytest.mark.parametrize(
@@ -39,7 +47,7 @@ def test_what_go_matches_is_matched(pattern: str, text: str, matches: bool) -> N
         "(?<!a)",
         r"(a)\1",
         "a++",
-        r"\pL",
+        r"\C",
         "(?#x)",
         "*",
         r"a\Z",
@@ -48,4 +56,8 @@ def test_what_go_matches_is_matched(pattern: str, text: str, matches: bool) -> N
 )
 def test_what_go_does_not_know_is_refused(pattern: str) -> None:
     with pytest.raises(ValueError, match=r".+"):
-        compile_go_regex(pattern)
+        GoRegex(pattern)
+
+
+def test_no_expression_takes_exponential_time() -> None:
+    assert not GoRegex("^(a+)+$").matches("a" * 50_000 + "!")

@@ -3,7 +3,7 @@
 import pytest
 
 from stockman.crypto.sops.selectors import Selector, read_sops_config
-from stockman.model.errors import NotFound, Refused
+from stockman.model.errors import NotFound, Refused, StockmanError
 from stockman.model.origin import Position
 from tests.crypto.keys_at_hand import OTHER, OWNER
 
@@ -28,7 +28,7 @@ stores:
 
 def refusal(text: str) -> Refused:
     with pytest.raises(Refused) as caught:
-        read_sops_config(text.encode())
+        read_sops_config(text.encode()).rule_for("a.sops.yaml")
     return caught.value
 
 
@@ -98,3 +98,49 @@ def test_rules_that_cannot_be_followed_are_refused(rule: str, code: str) -> None
 def test_rules_have_to_be_a_list() -> None:
     assert refusal("creation_rules: {}\n").problem.code == "sops.rules"
     assert refusal("stores: {yaml: {indent: wide}}\n").problem.code == "sops.rules"
+
+
+def test_a_rule_with_other_keys_for_other_paths_is_no_obstacle() -> None:
+    text = "creation_rules:\n  - {path_regex: ^ansible/, pgp: FBC7B9E2A4F9289AC0C1}\n"
+    config = read_sops_config((text + TEXT.partition("creation_rules:\n")[2]).encode())
+
+    assert config.rule_for("talos/x.sops.yaml").recipe.recipients == (OWNER.recipient,)
+    with pytest.raises(Refused, match=r"sops\.pgp"):
+        config.rule_for("ansible/x.sops.yaml")
+
+
+ANCHORS = f"""
+keys:
+  - &owner {OWNER.recipient}
+  - &other {OTHER.recipient}
+defaults: &defaults
+  mac_only_encrypted: true
+  age: [*owner]
+creation_rules:
+  - path_regex: talos/
+    <<: *defaults
+  - path_regex: both/
+    <<: [*defaults]
+    age: [*owner, *other]
+  - key_groups: [{{age: [*other]}}]
+"""
+
+
+def test_anchors_and_merged_keys_are_those_of_yaml() -> None:
+    rules = read_sops_config(ANCHORS.encode()).rules
+
+    assert [rule.recipe.recipients for rule in rules] == [
+        (OWNER.recipient,),
+        (OWNER.recipient, OTHER.recipient),
+        (OTHER.recipient,),
+    ]
+    assert [rule.recipe.only_encrypted for rule in rules] == [True, True, False]
+
+
+def test_aliases_that_multiply_are_refused() -> None:
+    levels = [f"a{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 9)}]" for n in range(1, 9)]
+
+    with pytest.raises(StockmanError) as caught:
+        read_sops_config("\n".join(["a0: &a0 x", *levels]).encode())
+
+    assert "too long" in caught.value.problem.why

@@ -1,14 +1,14 @@
 """Selectors, which choose the encrypted values of a file, and the creation rules of `.sops.yaml`.
 
-SOPS uses regular expressions of Go, which are translated for Python."""
+SOPS uses regular expressions of Go, whose syntax is that of RE2."""
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Mapping
 
 from stockman.crypto.age.identities import parse_recipient
 from stockman.crypto.sops import problems
+from stockman.crypto.sops.config_reader import read_config_yaml
 from stockman.crypto.sops.problems import Location
 from stockman.crypto.sops.tree import (
     ParsedFile,
@@ -19,108 +19,34 @@ from stockman.crypto.sops.tree import (
     SopsScalar,
     SopsSequence,
 )
-from stockman.crypto.sops.yaml_reader import read_yaml
-from stockman.model.errors import NotFound
+from stockman.model.errors import NotFound, Refused
 from stockman.model.origin import Position
-from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 from stockman.model.record import record
 
-_TOKEN = pattern(
-    r"\\(?P<escaped>.)|\[:(?P<posix>\^?[a-z]+):\]|(?P<group>\(\?.?.?)|(?P<char>.)", re.DOTALL
-)
-_POSIX = {
-    "alnum": "0-9A-Za-z",
-    "alpha": "A-Za-z",
-    "ascii": r"\x00-\x7F",
-    "blank": r"\t ",
-    "cntrl": r"\x00-\x1F\x7F",
-    "digit": "0-9",
-    "graph": "!-~",
-    "lower": "a-z",
-    "print": " -~",
-    "punct": r"!-/:-@\[-`{-~",
-    "space": r"\t\n\v\f\r ",
-    "upper": "A-Z",
-    "word": "0-9A-Za-z_",
-    "xdigit": "0-9A-Fa-f",
-}
-_FLAGS = pattern(r"\(\?[imsU-]+[:)]")
 
+class GoRegex:
+    """A regular expression in the syntax of Go. Its time grows linearly with the text."""
 
-def compile_go_regex(pattern: str) -> re.Pattern[str]:
-    """Compile a Go regular expression; raises ValueError if Go or Python does not support it."""
-    translated = _RegexTranslator(pattern).text()
-    try:
-        return re.compile(translated, re.ASCII)
-    except re.error as error:
-        raise ValueError(error.msg) from None
-    except RecursionError:
-        raise ValueError("its nesting is too deep") from None
+    def __init__(self, expression: str) -> None:
+        """Raises ValueError if Go does not support the expression."""
+        import re2  # most commands need no expression
 
+        options = re2.Options()
+        options.log_errors = False
+        if r"\C" in expression.replace(r"\\", ""):
+            raise ValueError(r"\C is not known to Go")
+        try:
+            self._regex = re2.compile(expression, options)
+        except re2.error as error:
+            (message,) = error.args
+            raise ValueError(
+                message.decode(errors="replace") if isinstance(message, bytes) else str(message)
+            ) from None
 
-class _RegexTranslator:
-    def __init__(self, pattern: str) -> None:
-        self._pattern = pattern
-        self._in_class = False
-        self._after_quantifier = False
-
-    def text(self) -> str:
-        return "".join(self._one(match) for match in _TOKEN.finditer(self._pattern))
-
-    def _one(self, match: re.Match[str]) -> str:
-        if match["escaped"]:
-            self._after_quantifier = False
-            return _escape(match["escaped"])
-        if match["posix"] and self._in_class:
-            return _posix(match["posix"])
-        if match["group"] and not self._in_class:
-            self._after_quantifier = False
-            return self._group(match)
-        return "".join(self._character(character) for character in match[0])
-
-    def _group(self, match: re.Match[str]) -> str:
-        head = match["group"]
-        if head.startswith(("(?=", "(?!", "(?<=", "(?<!", "(?(", "(?#", "(?>", "(?P=", "(?P>")):
-            raise ValueError("look-around and conditions are not known to Go")
-        if head.startswith("(?<"):
-            return f"(?P<{head[3:]}"
-        if _FLAGS.match(self._pattern, match.start()) is None and not head.startswith(
-            ("(?:", "(?P<")
-        ):
-            raise ValueError("a group of a kind that is not known to Go")
-        if "U" in head:
-            raise ValueError("the flag U is not known to Python")
-        return head
-
-    def _character(self, character: str) -> str:
-        if self._in_class:
-            self._in_class = character != "]"
-            return rf"\{character}" if character in "[&~|" else character
-        if character == "[":
-            self._in_class = True
-        quantifier = character in "*+?"
-        if character == "+" and self._after_quantifier:
-            raise ValueError("possessive quantifiers are not known to Go")
-        self._after_quantifier = quantifier or character == "}"
-        # Python's `$` also matches before a line feed at the end.
-        return r"\Z" if character == "$" else character
-
-
-def _escape(character: str) -> str:
-    if character == "z":
-        return r"\Z"
-    if character in "ZG" or character in "123456789kK":
-        raise ValueError("back references and this escape are not known to Go")
-    if character in "pPQEC":
-        raise ValueError(rf"\{character} is not supported")
-    return rf"\{character}"
-
-
-def _posix(name: str) -> str:
-    if name not in _POSIX:
-        raise ValueError(f"[:{name}:] is not supported")
-    return _POSIX[name]
+    def matches(self, text: str) -> bool:
+        """Return whether the expression matches anywhere in the text."""
+        return self._regex.search(text.encode(errors="replace").decode()) is not None
 
 
 SELECTOR_NAMES = (
@@ -165,7 +91,7 @@ class Matcher:
         self.selector = selector
         self._suffix = selector.pattern if selector.name.endswith("suffix") else None
         regex = selector.name.endswith("regex")
-        self._regex: re.Pattern[str] | None = compile_go_regex(selector.pattern) if regex else None
+        self._regex = GoRegex(selector.pattern) if regex else None
         self._known: dict[str, bool] = {}
 
     def matches(self, text: str) -> bool:
@@ -177,7 +103,7 @@ class Matcher:
 
     def _compute_match(self, text: str) -> bool:
         if self._regex is not None:
-            return self._regex.search(text) is not None
+            return self._regex.matches(text)
         return self._suffix is not None and text.endswith(self._suffix)
 
 
@@ -212,6 +138,8 @@ class EncryptionSettings:
     """Indentation of the `sops` entry in YAML files."""
 
 
+_FOREIGN_CODES = ("sops.key-group", "sops.kms", "sops.pgp")
+"""Problems of rules for keys that only SOPS supports; other rules still apply."""
 _FOREIGN_KEY_KINDS = {
     "kms": "kms",
     "gcp_kms": "gcp-kms",
@@ -232,10 +160,12 @@ class CreationRule:
     """Empty: every file."""
     recipe: EncryptionSettings
     at: Position
+    unsupported: Refused | None = None
+    """Why stockman cannot encrypt files of this rule. None: it can."""
 
     def matches(self, path: str) -> bool:
         """Return whether the rule applies to a path."""
-        return not self.path_regex or compile_go_regex(self.path_regex).search(path) is not None
+        return not self.path_regex or GoRegex(self.path_regex).matches(path)
 
 
 @record
@@ -247,9 +177,14 @@ class SopsConfig:
     indent: int = DEFAULT_INDENT
 
     def rule_for(self, path: str) -> CreationRule:
-        """Return the first rule for a path relative to the directory of the rules."""
+        """Return the first rule for a path relative to the directory of the rules.
+
+        Raises `Refused` if the rule needs keys that only SOPS supports.
+        """
         for rule in self.rules:
             if rule.matches(path):
+                if rule.unsupported is not None:
+                    raise rule.unsupported
                 return rule
         raise NotFound(
             Problem(
@@ -274,7 +209,7 @@ def read_sops_config(content: bytes, file: str = ".sops.yaml") -> SopsConfig:
         text = content.decode("utf-8-sig").replace("\r\n", "\n")
     except UnicodeDecodeError:
         raise problems.bad_syntax(file, "it is not UTF-8 text") from None
-    return _RulesReader(read_yaml(file, text)).config()
+    return _RulesReader(read_config_yaml(file, text)).config()
 
 
 class _RulesReader:
@@ -316,18 +251,26 @@ class _RulesReader:
         where = self._sheet.position(rule.start)
         pattern = self._text(rule, "path_regex")
         try:
-            compile_go_regex(pattern)
+            GoRegex(pattern)
         except ValueError as error:
             raise problems.bad_regex(where, "path_regex", str(error)) from None
+        unsupported = None
+        recipients: tuple[str, ...] = ()
+        try:
+            recipients = tuple(dict.fromkeys(self._recipients(rule, where)))
+        except Refused as error:
+            if error.problem.code not in _FOREIGN_CODES:
+                raise
+            unsupported = error
         recipe = EncryptionSettings(
-            recipients=tuple(dict.fromkeys(self._recipients(rule, where))),
+            recipients=recipients,
             selector=build_selector(
                 {name: self._text(rule, name) for name in SELECTOR_NAMES}, where
             ),
             only_encrypted=self._flag(rule, "mac_only_encrypted"),
             indent=self._indent,
         )
-        return CreationRule(path_regex=pattern, recipe=recipe, at=where)
+        return CreationRule(path_regex=pattern, recipe=recipe, at=where, unsupported=unsupported)
 
     def _recipients(self, rule: SopsMapping, where: Position) -> Iterator[str]:
         group = self._only_group(rule, where)
