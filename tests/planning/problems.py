@@ -216,6 +216,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "vm.no-storage": _said(lambda problems: say.no_storage(problems, _WISH, "local", "import")),
     "vm.protected": lambda: work.guest_protection(_VMID, "cp-1"),
     "vm.raw-device": _said(lambda problems: say.raw_device(problems, _WISH, "0000:01:00.0")),
+    "vm.cluster-renamed": _said(lambda problems: say.cluster_renamed(problems, _WISH, "meadow")),
     "vm.renamed": _said(lambda problems: say.name_mismatch(problems, _WISH, "talos-1")),
     "vm.disk-in-use": _said(
         lambda problems: say.disk_in_use(problems, _WISH, "data", "VM 1029", "pve2")

@@ -139,6 +139,16 @@ async def test_nothing_is_planned_for_guests_that_the_token_may_not_see(estate: 
     assert outcome.changes == ()
 
 
+async def test_a_renamed_cluster_is_recognized(estate: Estate) -> None:
+    await estate.apply()
+    estate.edit("cluster.yaml", "cluster_name: k8s", "cluster_name: zion")
+
+    outcome = await estate.plan()
+
+    assert errors(outcome.problems) == ["vm.cluster-renamed"] * 3
+    assert outcome.changes == ()
+
+
 async def test_a_node_that_was_renamed_is_told_the_way(estate: Estate) -> None:
     await estate.apply()
     estate.edit("nodes.yaml", "name: talos-niobe", "name: talos-zion")

@@ -123,6 +123,13 @@ def _check_existing(
             report.used_by_other_cluster(problems, desired, guest, fingerprint)
         elif (
             mark is not None
+            and mark.owner != desired.owner.name
+            and mark.fingerprint
+            and mark.fingerprint == desired.owner.fingerprint
+        ):
+            report.cluster_renamed(problems, desired, mark.owner)
+        elif (
+            mark is not None
             and mark.owner == desired.owner.name
             and mark.name != desired.identity.name
         ):

@@ -24,6 +24,17 @@ def name_mismatch(problems: Problems, desired: DesiredGuest, old: str) -> None:
     )
 
 
+def cluster_renamed(problems: Problems, desired: DesiredGuest, old: str) -> None:
+    problems.error(
+        "vm.cluster-renamed",
+        f"{desired.identity.label} belongs to this cluster under the name {old}",
+        why=f"the mark of the VM has the fingerprint of this cluster and the name {old}, and the"
+        f" configuration says {desired.owner.name}",
+        fix=f"set cluster_name back to {old}; contexts and client files can have another name",
+        at=_at(desired, "name"),
+    )
+
+
 def vmid_taken(problems: Problems, desired: DesiredGuest, actual_name: str, host: str) -> None:
     problems.error(
         "vm.taken",
