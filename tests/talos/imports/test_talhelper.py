@@ -376,3 +376,23 @@ def test_an_item_that_no_key_accepts_leaves_the_others() -> None:
     assert written["talos"] == {"platform": "nocloud", "patch_order": "talhelper"}
     assert fate(result, "nodes[0].nameservers")[0] == "changed"
     assert result.is_lossy
+
+
+def test_two_address_families_are_refused() -> None:
+    files = small("1.13")
+    more = 'clusterPodNets: [10.42.0.0/16, "fd00:10:42::/56"]\n'
+    result = from_talhelper({**files, "talconfig.yaml": more + files["talconfig.yaml"]})
+
+    problem = only_error(result)
+    assert problem.code == "import.dual-stack"
+    assert "fd00:10:42::/56" in problem.why
+    assert result.files == {}
+
+
+def test_another_cni_is_told() -> None:
+    files = small("1.13")
+    more = "cniConfig: {name: flannel}\n"
+    result = from_talhelper({**files, "talconfig.yaml": more + files["talconfig.yaml"]})
+
+    assert "import.cni" in [problem.code for problem in result.problems]
+    assert fate(result, "cniConfig")[0] == "left out"

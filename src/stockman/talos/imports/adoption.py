@@ -101,9 +101,10 @@ class _Adoption:
     def result(self, values: Mapping[str, str]) -> ConversionResult:
         foreign = self._foreign
         self._merge_foreign_patches()
+        if not foreign.problems.errors:
+            self._add_cluster_keys(values)
         if foreign.problems.errors:
             return ConversionResult(problems=foreign.problems)
-        self._add_cluster_keys(values)
         for node in foreign.nodes:
             self._add_node(node)
         patches = self._trim_patches(self._base_documents())
@@ -171,6 +172,8 @@ class _Adoption:
             )
             if len(subnets) == 1:
                 self._put(f"kubernetes.{key}", subnets[0])
+            elif subnets:
+                self._foreign.problems.add(_dual_stack_problem(path, subnets, self._at))
         for flag in machines.common_value(map(machines.scheduling, controllers)):
             value = new_scalar(flag, self._at, plain=True)
             path = "kubernetes.schedule_on_controllers"
@@ -368,6 +371,16 @@ def _contract_problem(theirs: str, ours: str) -> Problem:
         what="the contract of the machines differs",
         why=f"it is {theirs} in the other tool and {ours} here",
         fix="set the contract to that of the machines",
+    )
+
+
+def _dual_stack_problem(path: str, subnets: Iterable[str], at: Position) -> Problem:
+    return Problem(
+        code="import.dual-stack",
+        what="the cluster uses IPv4 and IPv6, and stockman configures IPv4 only",
+        where=at,
+        why=f"{path} are {', '.join(subnets)}; pods and services would lose a network",
+        fix="keep the cluster with your current tool, or change it to IPv4 first",
     )
 
 

@@ -14,8 +14,9 @@ from stockman.config.source.tree import (
     to_plain_data,
 )
 from stockman.config.source.yaml_reader import read_yaml
+from stockman.model.origin import Position
 from stockman.model.pattern import pattern
-from stockman.model.problem import Problem
+from stockman.model.problem import Problem, Severity
 from stockman.talos.imports.foreign import (
     SOPS,
     ForeignCluster,
@@ -515,6 +516,7 @@ class _TalconfigReader:
         path = "kubernetes.pod_cidr" if key == "clusterPodNets" else "kubernetes.svc_cidr"
         networks = list_items(entry.value)
         if len(networks) != 1:
+            # The machine configurations have both networks, which is reported for them.
             how = "exactly one IPv4 network is required"
             self._foreign.record(key, entry.key.at, "left out", how)
             return
@@ -528,6 +530,11 @@ class _TalconfigReader:
         else:
             how = "stockman always installs Cilium, and Talos installs no CNI"
             self._foreign.record("cniConfig", entry.key.at, "left out", how)
+            self._foreign.problems.add(
+                _other_cni_problem(
+                    name.text if isinstance(name, ScalarNode) else "flannel", entry.key.at
+                )
+            )
 
     def _read_factory(self, entry: MappingEntry) -> None:
         keys = entry.value.entries if isinstance(entry.value, MappingNode) else {}
@@ -580,4 +587,15 @@ def _encrypted_value_problem(key: str, value: ScalarNode) -> Problem:
         where=value.at,
         why="encrypted files are not decrypted, because their values would become plain text",
         fix=f"pass `--variable {name}=...`, if it is not secret",
+    )
+
+
+def _other_cni_problem(name: str, at: Position) -> Problem:
+    return Problem(
+        code="import.cni",
+        what=f"the CNI of the cluster is {name}, and stockman installs Cilium",
+        where=at,
+        why="pods lose their network when one CNI replaces another",
+        fix="disable the component cilium and install your CNI, or migrate to Cilium first",
+        severity=Severity.WARNING,
     )
