@@ -62,6 +62,31 @@ def test_values_and_names_are_those_that_flux_has() -> None:
         assert json.loads(chart.install.values) == release["spec"].get("values", {})
 
 
+@pytest.mark.parametrize(
+    "settings",
+    [{"hubble": True}, {"hubble_ui": True}, {"mutual_authentication": True}],
+    ids=lambda settings: next(iter(settings)),
+)
+@pytest.mark.parametrize("preset", ["single", "three-node"])
+def test_the_job_of_cilium_does_not_wait_for_parts_that_need_names_of_services(
+    settings: Mapping[str, object], preset: str
+) -> None:
+    _, kubernetes = made({"components": {"cilium": {"settings": dict(settings)}}}, preset)
+
+    waits = {chart.component: chart.install.waits for chart in kubernetes.charts}
+    arguments = next(c for c in kubernetes.charts if c.component == "cilium").install.arguments
+
+    assert waits["cilium"] is False
+    assert "--wait" not in arguments
+    assert waits["coredns"] is True
+
+
+def test_the_job_of_cilium_waits_without_such_parts() -> None:
+    _, kubernetes = made()
+
+    assert all(chart.install.waits for chart in kubernetes.charts)
+
+
 def test_secrets_are_named_by_files_that_are_rendered() -> None:
     found, wish = made(EVERYTHING, "fifteen-node")
 

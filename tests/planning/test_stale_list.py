@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import pytest
 from stockman_lab.core.faults import Effect, Fault, Point
 from stockman_lab.pve.qemu.power import power_off
 
 from stockman.model.names import Vmid
+from stockman.planning.desired import ProxmoxOptions
 from tests.planning.estate import Estate
 
 VMID = 1030
@@ -54,3 +56,19 @@ async def test_the_name_of_a_new_vm_is_that_of_its_configuration() -> None:
     guest = observed.guest(Vmid(VMID))
     assert guest is not None
     assert (guest.name, guest.status) == ("talos-trinity", "running")
+
+
+@pytest.mark.parametrize("state", ["io-error", "internal-error"])
+async def test_a_vm_that_qemu_halted_is_restarted_when_its_node_is_selected(state: str) -> None:
+    estate = await applied()
+    guest = estate.pve.cluster.state.guests[VMID]
+    guest.halted = state
+    selected = ProxmoxOptions(chosen=frozenset({"talos-trinity"}))
+
+    unselected = await estate.plan()
+    outcome = await estate.apply(options=selected)
+
+    assert unselected.changes == ()
+    assert [step.id for step in outcome.plan.steps] == ["vms/restart-halted/talos-trinity"]
+    assert (guest.halted, guest.status) == ("", "running")
+    assert (await estate.plan(options=selected)).changes == ()

@@ -104,6 +104,7 @@ def _chart(
             chart=chart.name,
             version=chart.version,
             values=json.dumps(values, sort_keys=True, separators=(",", ":")),
+            waits=chart.is_waited_for,
         ),
         conditions=_conditions(selected.component.conditions(selected.context)),
         secrets=tuple(_secrets(placed)) if chart.component != _FLUX else (),

@@ -20,6 +20,8 @@ class ProxmoxOptions:
     """Whether images that no node uses are deleted."""
     unkept: frozenset[str] = frozenset()
     """References (`SecretRef.place`) of token secrets that are not stored."""
+    chosen: frozenset[str] = frozenset()
+    """The selected nodes: those that QEMU halted are restarted."""
 
 
 @record

@@ -8,6 +8,8 @@ from stockman.model.names import Datastore, HostName, Vmid
 from stockman.model.record import record
 from stockman.model.version import Version
 
+HALTED = ("internal-error", "io-error")
+"""States of QEMU after an error of the processor or of a disk."""
 GuestKind = Literal["qemu", "lxc"]
 """VM or container."""
 
@@ -78,6 +80,8 @@ class GuestSummary:
     host: HostName
     status: str = "unknown"
     """`running`, `stopped` or `unknown`; `unknown` does not mean stopped."""
+    qmp_status: str = ""
+    """State of QEMU in a running VM: `running`, `paused`, `io-error`. Empty: it was not asked."""
     name: str = ""
     """Empty: not yet known."""
     is_template: bool = False
@@ -94,6 +98,11 @@ class GuestSummary:
     tags: tuple[str, ...] = ()
     ha_state: str = ""
     """Empty: not managed by HA."""
+
+    @property
+    def is_halted(self) -> bool:
+        """Whether QEMU stopped a running VM after an error, so that nothing runs in it."""
+        return self.status == "running" and self.qmp_status in HALTED
 
 
 @record
@@ -112,6 +121,17 @@ class StorageSummary:
     """Bytes."""
     used: int | None = None
     """Bytes."""
+    free: int | None = None
+    """Bytes that the host says are available. None: it was not asked."""
+
+    @property
+    def room(self) -> int | None:
+        """Bytes for new disks. None: unknown."""
+        if self.free is not None:
+            return self.free
+        if self.size is None or self.used is None:
+            return None
+        return max(self.size - self.used, 0)
 
 
 @record

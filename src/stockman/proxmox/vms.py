@@ -10,7 +10,7 @@ from stockman.model.names import HostName, Vmid
 from stockman.model.proxmox_values import Smbios
 from stockman.model.record import record
 from stockman.model.secret import Secret
-from stockman.proxmox.cluster import GuestKind
+from stockman.proxmox.cluster import HALTED, GuestKind
 
 Setting = str | int | float | bool | Secret
 """A configuration value of a guest, as sent to the server."""
@@ -88,6 +88,11 @@ class VmStatus:
     """Whether the configuration has a guest agent device."""
     pid: int | None = None
     """None: the guest is not running."""
+
+    @property
+    def is_halted(self) -> bool:
+        """Whether QEMU stopped a running VM after an error, so that nothing runs in it."""
+        return self.qmp_status in HALTED
 
 
 @record

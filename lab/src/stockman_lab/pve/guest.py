@@ -20,6 +20,8 @@ class Guest:
     status: str = "stopped"
     """`running` or `stopped`."""
     paused: bool = False
+    halted: str = ""
+    """`io-error` or `internal-error`, after which QEMU runs it no more. Empty: none of them."""
     started_at: float = 0.0
     pid: int = 0
     inside: dict[str, object] = field(default_factory=dict)

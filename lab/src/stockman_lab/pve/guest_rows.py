@@ -119,7 +119,7 @@ def _report(cluster: Cluster, guest: Guest) -> dict[str, object]:
     row["maxcpu"] = row.pop("cpus")
     row["name"] = guest.name
     row["template"] = int(guest.is_template)
-    row["status"] = "paused" if guest.paused else guest.status
+    row["status"] = guest.halted or ("paused" if guest.paused else guest.status)
     return row
 
 

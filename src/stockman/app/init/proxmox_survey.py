@@ -28,6 +28,7 @@ from stockman.proxmox.cluster import (
     Resources,
     StorageSummary,
 )
+from stockman.proxmox.free_space import with_free_space
 from stockman.proxmox.hosts import HostInterface
 from stockman.proxmox.pools import MappingKind
 from stockman.proxmox.privileges import ZONE
@@ -45,7 +46,7 @@ async def survey_cluster(pve: ProxmoxClient) -> StarterCluster:
     is visible."""
     version = await pve.version()
     state = await pve.cluster_state()
-    resources = await pve.resources()
+    resources = await with_free_space(pve, await pve.resources())
     survey = _Survey(pve, state, resources)
     up = [result for result in resources.hosts if result.status == "online"]
     if not up:
@@ -212,18 +213,13 @@ def _parse_version(version: str) -> Version:
 
 
 def _storage(storage_summary: StorageSummary) -> StarterStorage:
-    free = (
-        None
-        if storage_summary.size is None or storage_summary.used is None
-        else max(storage_summary.size - storage_summary.used, 0)
-    )
     return StarterStorage(
         name=str(storage_summary.storage),
         kind=storage_summary.kind or "unknown kind",
         content=storage_summary.content,
         shared=storage_summary.shared,
         available=storage_summary.status == "available",
-        free=free,
+        free=storage_summary.room,
     )
 
 

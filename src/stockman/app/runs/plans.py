@@ -90,7 +90,11 @@ class Planner:
         """Observe everything and make a plan."""
         workspace = self._workspace
         plan_options = replace(plan_options, nodes=self._resolve_names(plan_options.nodes))
-        options = ProxmoxOptions(prune=plan_options.prune, unkept=workspace.missing_tokens())
+        options = ProxmoxOptions(
+            prune=plan_options.prune,
+            unkept=workspace.missing_tokens(),
+            chosen=frozenset(plan_options.nodes),
+        )
         scope = replace(
             self._scope(),
             stages=stages_to_observe(plan_options.only, plan_options.until),

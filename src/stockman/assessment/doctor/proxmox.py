@@ -31,6 +31,7 @@ from stockman.planning.vm.requirements import host_requirements
 from stockman.ports.environment import Network
 from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import StorageSummary
+from stockman.proxmox.free_space import with_free_space
 from stockman.proxmox.privileges import RequiredPrivileges, provisioning_privileges, role_privileges
 
 T = TypeVar("T")
@@ -163,7 +164,7 @@ async def storages(
 ) -> Iterable[CheckResult]:
     """Storages that machines need exist, are active and have the needed content types."""
     needed = host_requirements(scene.desired, region.cluster).storages
-    storages = (await pve.resources()).storages
+    storages = (await with_free_space(pve, await pve.resources())).storages
     by_name = {(str(storage.host), str(storage.storage)): storage for storage in storages}
     return [
         _assess_storage(host, storage, content, by_name.get((host, storage)))
@@ -187,11 +188,8 @@ def _assess_storage(
         return fail(subject, f"it is for {held}, not for {content}", fix)
     if storage_summary.status != "available":
         return warn(subject, f"it is {storage_summary.status}", "look at the storage on the host")
-    if storage_summary.size and storage_summary.used is not None:
-        return ok(
-            subject,
-            f"{(storage_summary.size - storage_summary.used) / 2**30:.0f} GiB free, for {content}",
-        )
+    if storage_summary.room is not None:
+        return ok(subject, f"{storage_summary.room / 2**30:.0f} GiB free, for {content}")
     return ok(subject, f"for {content}")
 
 

@@ -175,6 +175,9 @@ def _assess_present_vm(
     elif guest.status != _RUNNING:
         problem = say.vm_stopped(name, vmid, host, guest.status)
         findings.append(StatusFinding(subject=name, problem=problem))
+    if guest.is_halted:
+        problem = say.vm_halted(name, vmid, host, guest.qmp_status)
+        findings.append(StatusFinding(subject=name, problem=problem))
     if host != str(vm.host):
         problem = as_warning(say.vm_elsewhere(name, vmid, host, str(vm.host)))
         findings.append(StatusFinding(subject=name, problem=problem))

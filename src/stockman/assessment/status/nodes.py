@@ -133,9 +133,12 @@ def _storage(storage: StorageSummary, host: str) -> Iterator[StatusFinding]:
     subject = f"{storage.storage} on {host}"
     if storage.status != "available":
         yield StatusFinding(subject=subject, problem=say.storage_gone(str(storage.storage), host))
-    elif storage.size and storage.used and storage.used >= storage.size * NEARLY_FULL:
-        problem = say.storage_full(str(storage.storage), host, storage.used, storage.size)
-        is_full = storage.used >= storage.size * FULL
+    elif storage.size and storage.room is not None:
+        used = storage.size - storage.room
+        if used < storage.size * NEARLY_FULL:
+            return
+        problem = say.storage_full(str(storage.storage), host, used, storage.size)
+        is_full = used >= storage.size * FULL
         yield StatusFinding(subject=subject, problem=problem if is_full else as_warning(problem))
 
 

@@ -323,6 +323,24 @@ def vm_stopped(node: str, vmid: int, host: str, status: str) -> Problem:
     )
 
 
+def vm_halted(node: str, vmid: int, host: str, status: str) -> Problem:
+    causes = {
+        "io-error": "a disk of it could not be written: its storage is full or failed",
+        "internal-error": "the processor of the host could not continue it",
+    }
+    fixes = {
+        "io-error": f"free space or repair the storage, then `qm resume {vmid}` on {host}",
+        "internal-error": f"restart it: `stockman apply --node {node}`",
+    }
+    return Problem(
+        code="status.vm-halted",
+        what=f"QEMU halted the VM of {node}",
+        where=f"Proxmox host {host}",
+        why=f"VM {vmid} is in state {status}: {causes[status]}",
+        fix=fixes[status],
+    )
+
+
 def vm_locked(node: str, vmid: int, host: str, lock: str) -> Problem:
     return Problem(
         code="status.vm-locked",

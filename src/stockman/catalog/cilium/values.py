@@ -131,13 +131,16 @@ def values(context: ComponentContext) -> Object:
 
 
 def has_parts_for_later(context: ComponentContext) -> bool:
-    """Return whether parts of it need components that are installed later: volumes, node
-    identities."""
+    """Return whether parts of it need components that are installed later.
+
+    SPIRE and the relay of Hubble resolve names of Services, and are not scheduled before nodes have
+    identities; SPIRE may need a volume.
+    """
     settings = context.settings_as(CiliumSettings)
-    clouds = any(context.is_enabled(name) for name in ("proxmox-ccm", "talos-ccm"))
-    if settings.mutual_authentication and (clouds or _has_volumes(context)):
+    later = any(context.is_enabled(name) for name in ("proxmox-ccm", "talos-ccm", "coredns"))
+    if settings.mutual_authentication and (later or _has_volumes(context)):
         return True
-    return clouds and (settings.hubble or settings.hubble_ui)
+    return later and (settings.hubble or settings.hubble_ui)
 
 
 def _has_volumes(context: ComponentContext) -> bool:

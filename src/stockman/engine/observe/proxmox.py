@@ -24,6 +24,7 @@ from stockman.planning.observed.proxmox import (
 from stockman.ports.system import Clock
 from stockman.proxmox.client import ProxmoxClient
 from stockman.proxmox.cluster import GuestSummary, Resources, StorageSummary
+from stockman.proxmox.free_space import with_free_space
 from stockman.proxmox.ha import HaGroup, HaRule
 from stockman.proxmox.storages import Volume
 from stockman.proxmox.vms import GuestRef, VmConfig, VmStatus
@@ -112,7 +113,7 @@ async def observe_proxmox(
         usb = group.create_task(reader.fact("USB mappings", lambda: mapper.mappings("usb")))
         ha = group.create_task(_ha(reader, pve))
         access = group.create_task(_access(reader, administrator, query))
-        resources_fact = await resources
+        resources_fact = await _with_free_space(reader, pve, await resources)
         guests = resources_fact.value if isinstance(resources_fact, Fact) else None
         selected = _selected_guests(guests, query)
         every = guests.guests if guests is not None else ()
@@ -160,6 +161,17 @@ async def observe_guests(
     return ObservedGuests(
         resources=_with_current_values(resources, configs, statuses), configs=configs
     )
+
+
+async def _with_free_space(
+    reader: _ProxmoxReader, pve: ProxmoxClient, resources: Fact[Resources] | Unknown
+) -> Fact[Resources] | Unknown:
+    if isinstance(resources, Unknown):
+        return resources
+    value = await with_free_space(
+        pve, resources.value, lambda host: reader.call(lambda: pve.storages(host))
+    )
+    return replace(resources, value=value)
 
 
 def _selected_guests(resources: Resources | None, query: ProxmoxQuery) -> tuple[GuestSummary, ...]:
@@ -211,7 +223,9 @@ def _with_current_values(
         status = statuses[guest.vmid]
         if status is None:
             return replace(guest, status="unknown", uptime=None)
-        return replace(guest, status=status.status, uptime=status.uptime)
+        return replace(
+            guest, status=status.status, uptime=status.uptime, qmp_status=status.qmp_status
+        )
 
     guests = tuple(current(guest) for guest in resources.value.guests)
     return replace(resources, value=replace(resources.value, guests=guests))

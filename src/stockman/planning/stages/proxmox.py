@@ -57,7 +57,7 @@ from stockman.planning.vm.removal import (
     find_unreachable_guests,
     plan_removal,
 )
-from stockman.planning.vm.update import plan_updates
+from stockman.planning.vm.update import plan_halted_restart, plan_updates
 from stockman.steps.access.mapping import MapDevices
 from stockman.steps.digest import digest
 from stockman.steps.vm.create import CreateVm
@@ -345,6 +345,9 @@ class _ClusterPlanner:
             if guest is None or needs_creation(observed, desired):
                 changes.append(self._creation(desired, dependencies, targets, fetched))
             elif config is not None and is_ours(desired, guest, config):
+                if guest.is_halted and desired.identity.name in self.options.chosen:
+                    changes.append(plan_halted_restart(desired, guest, needs))
+                    continue
                 changes += plan_updates(observed, desired, guest, config, needs)
         steps = {step.id for change in changes for step in change.steps}
         changes += plan_ha_changes(self.cluster, observed, guests, needs, steps)

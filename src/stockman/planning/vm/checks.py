@@ -311,9 +311,9 @@ def _check_room(observed: ObservedProxmox, new: Iterable[DesiredGuest], problems
             ),
             None,
         )
-        if summary is None or summary.size is None or summary.used is None:
+        free = summary.room if summary is not None else None
+        if summary is None or free is None:
             continue
-        free = summary.size - summary.used
         if size > free:
             report.no_room(problems, storage, host or summary.host, size, free)
 

@@ -19,7 +19,7 @@ from stockman.steps.step import Stage, Step
 from stockman.steps.vm.configure import ConfigureVm, MoveVm
 from stockman.steps.vm.disks import DetachDisk
 from stockman.steps.vm.gates import HostOnline, ProxmoxQuorum
-from stockman.steps.vm.power import RUNNING, RestartVm
+from stockman.steps.vm.power import RUNNING, RestartHaltedVm, RestartVm
 from stockman.steps.vm.system_disk import has_no_disk
 
 _NODE_CARD = "net0"
@@ -116,6 +116,24 @@ def plan_updates(
         why = f"{name} was never started" if never_ran else f"{name} is not running"
         start = start_step(desired, host, after, why, first=never_ran)
         yield _change(desired, f"{desired.identity.label} starts", start.reason, (start,))
+
+
+def plan_halted_restart(
+    desired: DesiredGuest, guest: GuestSummary, needs: tuple[str, ...]
+) -> ProxmoxChange:
+    """Plan that a VM that QEMU halted is powered off and on."""
+    name = desired.identity.name
+    step = Step(
+        id=f"vms/restart-halted/{name}",
+        action=RestartHaltedVm(vm=desired.identity, host=guest.host),
+        stage=Stage.VMS,
+        reason=f"QEMU halted it: {guest.qmp_status}",
+        gates=(HostOnline(cluster=desired.identity.cluster, host=guest.host),),
+        needs=needs,
+        node=name,
+        seconds=90.0,
+    )
+    return _change(desired, f"{desired.identity.label} is powered off and on", step.reason, (step,))
 
 
 def _update_steps(

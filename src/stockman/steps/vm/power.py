@@ -153,6 +153,31 @@ class RestartVm(GuestAction):
             await wait_for_status(ports, self.vm, self.host, STOPPED)
 
 
+@record
+class RestartHaltedVm(GuestAction):
+    """Power a VM off and on that QEMU halted after an error, so that nothing runs in it."""
+
+    kind: ClassVar[str] = "vm.restart-halted"
+
+    @property
+    def summary(self) -> str:
+        return f"power {self.vm.label} off and on"
+
+    async def done(self, ports: Ports) -> bool:
+        now = (await guest_power(ports, self.vm, self.host)).now
+        return now.status == RUNNING and not now.is_halted
+
+    async def attempt(self, ports: Ports) -> None:
+        pve = ports.on(self.vm.cluster)
+        seen = await guest_power(ports, self.vm, self.host)
+        if seen.now.is_halted:
+            await pve.wait_task(await pve.stop_vm(seen.guest.at), _SECONDS)
+            await wait_for_status(ports, self.vm, self.host, STOPPED)
+        await ports.permit()
+        await _power_on(pve, seen.guest.at)
+        await wait_for_status(ports, self.vm, self.host, RUNNING)
+
+
 async def guest_status(ports: Ports, vm: GuestIdentity, host: HostName) -> str:
     """Return the status of a guest from its host, because the list of guests is outdated."""
     return (await guest_power(ports, vm, host)).now.status

@@ -59,7 +59,7 @@ def power_off(cluster: Cluster, guest: Guest) -> None:
     """Take the power from a machine."""
     cluster.around.systems.lost_power(guest.inside, cluster.now)
     note_rounds(cluster, guest)
-    guest.status, guest.paused, guest.pid = "stopped", False, 0
+    guest.status, guest.paused, guest.halted, guest.pid = "stopped", False, "", 0
     guest.started_at, guest.inside = 0.0, {}
     guest.changed_at = cluster.now
 

@@ -64,7 +64,7 @@ def _running(cluster: Cluster, guest: Guest) -> dict[str, object]:
     release = release_of(cluster.state.profile)
     memory, used = memory_of(guest), used_memory_of(guest)
     running: dict[str, object] = {
-        "qmpstatus": "paused" if guest.paused else "running",
+        "qmpstatus": guest.halted or ("paused" if guest.paused else "running"),
         "running-machine": _machine(guest, release.machine),
         "running-qemu": release.qemu,
         "proxmox-support": {
