@@ -293,7 +293,8 @@ def test_volumes_can_be_kept_to_some_hosts() -> None:
 
     (term,) = only["allowedTopologies"]
     assert term["matchLabelExpressions"] == [
-        {"key": "topology.kubernetes.io/zone", "values": ["neo"]}
+        {"key": "topology.kubernetes.io/region", "values": ["pve"]},
+        {"key": "topology.kubernetes.io/zone", "values": ["neo"]},
     ]
 
 
@@ -339,6 +340,10 @@ def test_replication_extends_the_role_of_the_plugin() -> None:
         *("VM.Config.Options", "VM.Migrate", "VM.PowerMgmt"),
     }
     assert privileges(REPLICATED, 9) - privileges(REPLICATED, 8) == {"VM.Replicate"}
+
+
+def test_images_are_shared_beside_the_mirrors_that_talos_writes() -> None:
+    assert values(rendered(), "spegel")["spegel"]["prependExisting"] is True
 
 
 def test_the_own_authority_outlives_the_browsers_that_trust_it() -> None:

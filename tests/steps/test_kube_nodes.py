@@ -10,7 +10,7 @@ import pytest
 from lab.tests.kube.helm.installing import Installing
 from stockman.model.errors import Refused
 from stockman.steps.kubernetes.nodes import Cordon, DeleteNode, DrainNode
-from tests.steps.kube_cluster import budget, ports_of, two_nodes
+from tests.steps.kube_cluster import budget, ports_of, two_nodes, web
 
 BUDGETS = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
 PODS = "/api/v1/namespaces/default/pods"
@@ -144,3 +144,44 @@ def test_a_node_is_forgotten_once(cluster: Installing) -> None:
 
     assert asyncio.run(removal.done(ports))
     assert "n1" not in cluster.named("/api/v1/nodes")
+
+
+def _tolerant(cluster: Installing) -> None:
+    """A deployment whose pod tolerates everything and runs only on n1, as cilium-operator does."""
+    content = web(1)
+    content["metadata"]["name"] = "operator"
+    content["spec"]["selector"] = {"matchLabels": {"app": "operator"}}
+    template = content["spec"]["template"]
+    template["metadata"]["labels"] = {"app": "operator"}
+    template["spec"]["tolerations"] = [{"operator": "Exists"}]
+    template["spec"]["nodeSelector"] = {"kubernetes.io/hostname": "n1"}
+    cluster.made("/apis/apps/v1/namespaces/default/deployments", content)
+    cluster.settle()
+
+
+def _operators(cluster: Installing) -> list[str]:
+    pods = cluster.ask("GET", PODS)["items"]
+    return [
+        pod["metadata"]["uid"] for pod in pods if pod["metadata"]["name"].startswith("operator")
+    ]
+
+
+def test_a_pod_that_tolerates_everything_is_evicted_once_and_its_successor_is_not_waited_for(
+    cluster: Installing,
+) -> None:
+    _tolerant(cluster)
+    ports = ports_of(cluster)
+    asyncio.run(ports.clock.sleep(120))
+    before = _operators(cluster)
+    drain = DrainNode(node="n1", uid=uid(cluster))
+    asyncio.run(Cordon(node="n1", uid=uid(cluster)).take(ports))
+    cluster.settle()
+    assert not asyncio.run(drain.done(ports))
+
+    asyncio.run(drain.run(ports))
+    cluster.settle()
+
+    assert asyncio.run(drain.done(ports))
+    after = _operators(cluster)
+    assert len(after) == 1
+    assert after != before

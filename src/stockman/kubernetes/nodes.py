@@ -29,6 +29,8 @@ class Taint:
     effect: str
     """`NoSchedule`, `NoExecute`, `PreferNoSchedule`."""
     value: str = ""
+    added: str = ""
+    """When it was added, as an RFC 3339 time. Empty: unknown."""
 
 
 @record

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from stockman.kubernetes.nodes import Condition
+from stockman.kubernetes.nodes import Condition, Taint
 from stockman.model.record import record
 
 
@@ -28,6 +28,25 @@ class ContainerStatus:
 
 
 @record
+class Toleration:
+    """Taints that a pod tolerates."""
+
+    key: str = ""
+    """Empty: all keys."""
+    operator: str = "Equal"
+    """`Equal` or `Exists`."""
+    value: str = ""
+    effect: str = ""
+    """Empty: all effects."""
+
+    def covers(self, taint: Taint) -> bool:
+        """Return whether a pod with it may be scheduled to a node with a taint."""
+        if self.effect not in ("", taint.effect) or self.key not in ("", taint.key):
+            return False
+        return self.operator == "Exists" or (bool(self.key) and self.value == taint.value)
+
+
+@record
 class Pod:
     """A pod."""
 
@@ -47,6 +66,9 @@ class Pod:
     owners: tuple[OwnerReference, ...]
     is_leaving: bool
     """Whether the pod is being deleted."""
+    tolerations: tuple[Toleration, ...] = ()
+    created: str = ""
+    """RFC 3339 time. Empty: unknown."""
 
     @property
     def is_ready(self) -> bool:

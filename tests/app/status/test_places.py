@@ -120,6 +120,7 @@ def test_a_predecessor_that_came_back_is_told_with_how_it_stops(simulation: Scen
     simulation.pve.done(simulation.pve.post("/nodes/niobe/qemu", vmid=1099, name=NEO))
     assert simulation.codes(StatusCheck.VMS) == {}
     simulation.pve.done(simulation.pve.post("/nodes/niobe/qemu/1099/status/start"))
+    simulation.pve.world.advance(10)
 
     status = simulation.status([StatusCheck.VMS])
 
@@ -263,7 +264,8 @@ def _with_storage(simulation: Scene, **changes: Any) -> StatusInput:
     assert isinstance(proxmox.resources, Fact)
     vm = simulation.desired.nodes[0].vm
     assert vm is not None
-    fields: dict[str, Any] = {"size": 100 * GIB, "used": GIB, "status": "available", **changes}
+    room = {"size": 100 * GIB, "used": GIB, "free": None}
+    fields: dict[str, Any] = {**room, "status": "available", **changes}
     storages = tuple(
         replace(storage, **fields) if storage.storage == vm.datastore else storage
         for storage in proxmox.resources.value.storages

@@ -155,13 +155,44 @@ def is_replicated(options: ComponentOptions) -> bool:
     )
 
 
+def _zones_by_region(context: ComponentContext, zones: tuple[str, ...]) -> dict[str, list[str]]:
+    """Return the regions of hosts; a host without nodes may be in any region."""
+    regions = [str(cluster.region) for cluster in context.desired.proxmox]
+    known: dict[str, set[str]] = {}
+    for cluster in context.desired.proxmox:
+        for host in cluster.hosts:
+            known.setdefault(host, set()).add(str(cluster.region))
+    for node in context.desired.nodes:
+        if node.vm is not None:
+            known.setdefault(str(node.vm.host), set()).add(str(node.vm.region))
+    result: dict[str, list[str]] = {}
+    for region in regions:
+        inside = [zone for zone in zones if region in known.get(zone, {region})]
+        if inside:
+            result[region] = inside
+    return result
+
+
+def _topologies(context: ComponentContext, zones: tuple[str, ...]) -> list[Object]:
+    """Return one term for each region: the driver needs region and zone of a volume."""
+    return [
+        {
+            "matchLabelExpressions": [
+                {"key": "topology.kubernetes.io/region", "values": [region]},
+                {"key": "topology.kubernetes.io/zone", "values": inside},
+            ]
+        }
+        for region, inside in _zones_by_region(context, zones).items()
+    ]
+
+
 def storage_classes(context: ComponentContext) -> list[Object]:
     """Return every class, in the configured order."""
     classes = context.settings_as(ProxmoxCsiSettings).classes
     storage = context.options.storage
     if not classes and storage is not None:
         classes = (StorageClass(name="proxmox", storage=storage, default=True),)
-    return [_class(storage_class, context.namespace) for storage_class in classes]
+    return [_class(storage_class, context) for storage_class in classes]
 
 
 def encryption_secret(context: ComponentContext) -> tuple[Sheet, ...]:
@@ -174,7 +205,7 @@ def encryption_secret(context: ComponentContext) -> tuple[Sheet, ...]:
     return (secret(_SECRET, {PASSPHRASE: passphrase}, file="encryption.sops.yaml"),)
 
 
-def _class(storage_class: StorageClass, namespace: str) -> Object:
+def _class(storage_class: StorageClass, context: ComponentContext) -> Object:
     values: Object = {
         "name": storage_class.name,
         "storage": storage_class.storage,
@@ -185,15 +216,12 @@ def _class(storage_class: StorageClass, namespace: str) -> Object:
     }
     if storage_class.cache is not None:
         values["cache"] = storage_class.cache
-    more = _parameters(storage_class, namespace)
+    more = _parameters(storage_class, context.namespace)
     if more:
         values["extraParameters"] = more
     if storage_class.zones:
-        expression = {
-            "key": "topology.kubernetes.io/zone",
-            "values": [str(zone) for zone in storage_class.zones],
-        }
-        values["allowedTopologies"] = [{"matchLabelExpressions": [expression]}]
+        zones = tuple(str(zone) for zone in storage_class.zones)
+        values["allowedTopologies"] = _topologies(context, zones)
     if storage_class.default:
         values["annotations"] = {_DEFAULT: "true"}
     return values

@@ -18,6 +18,8 @@ def _apps(context: ComponentContext) -> Iterator[App]:
         "spegel": {
             "containerdSock": "/run/containerd/containerd.sock",
             "containerdRegistryConfigPath": "/etc/cri/conf.d/hosts",
+            # Talos writes the mirrors of talos.registries to the same directory.
+            "prependExisting": True,
         },
         "service": {"registry": {"hostPort": _PORT}},
         "serviceMonitor": {"enabled": context.is_enabled("prometheus-operator-crds")},
@@ -46,8 +48,10 @@ COMPONENT = Component(
     known_problems=(
         KnownProblem(
             symptom="every node still pulls images from the registry",
-            cause="containerd does not read mirrors from the directory that Spegel writes",
-            fix="apply the machine configuration, which sets that directory",
+            cause="containerd discards the layers that Spegel shares, which Talos sets by default",
+            fix="apply the machine configuration, which keeps them; if a patch of yours also writes"
+            " /etc/cri/conf.d/20-customization.part, add `discard_unpacked_layers = false` to it,"
+            ' below `[plugins."io.containerd.cri.v1.images"]`',
         ),
     ),
 )

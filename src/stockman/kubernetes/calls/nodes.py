@@ -48,6 +48,7 @@ def read_node(row: Row) -> Node:
                 key=text(item, "key"),
                 effect=text(item, "effect"),
                 value=optional_text(item, "value"),
+                added=optional_text(item, "timeAdded"),
             )
             for item in mappings(spec, "taints")
         ),

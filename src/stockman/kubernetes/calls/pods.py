@@ -9,7 +9,7 @@ from stockman.kubernetes.calls.base import READ_SECONDS, Calls, split_lines
 from stockman.kubernetes.calls.nodes import read_conditions
 from stockman.kubernetes.calls.objects import TypedCalls
 from stockman.kubernetes.objects import PODS, ObjectRef, Selection, object_path
-from stockman.kubernetes.pods import ContainerStatus, OwnerReference, Pod, PodLogRequest
+from stockman.kubernetes.pods import ContainerStatus, OwnerReference, Pod, PodLogRequest, Toleration
 from stockman.kubernetes.rows import (
     Row,
     boolean,
@@ -60,6 +60,16 @@ def read_pod(row: Row) -> Pod:
             for item in mappings(metadata, "ownerReferences")
         ),
         is_leaving=bool(optional_text(metadata, "deletionTimestamp")),
+        tolerations=tuple(
+            Toleration(
+                key=optional_text(item, "key"),
+                operator=optional_text(item, "operator") or "Equal",
+                value=optional_text(item, "value"),
+                effect=optional_text(item, "effect"),
+            )
+            for item in mappings(spec, "tolerations")
+        ),
+        created=optional_text(metadata, "creationTimestamp"),
     )
 
 

@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 from typing import ClassVar
 
-from stockman.kubernetes.nodes import Node
+from stockman.kubernetes.nodes import Node, Taint
 from stockman.kubernetes.objects import (
     NODES,
     DeleteOptions,
@@ -80,6 +81,28 @@ def must_leave_node(pod: Pod) -> bool:
     return not (pod.is_mirror or pod.has_ended or of_daemon_set)
 
 
+_CORDON = Taint(key="node.kubernetes.io/unschedulable", effect="NoSchedule")
+_CLOCK_SKEW = timedelta(seconds=60)
+"""Times of pods and taints are from several machines."""
+
+
+def is_new_since_cordon(pod: Pod, node: Node) -> bool:
+    """Return whether a pod was scheduled to a node although the node was cordoned before.
+
+    An evicted pod that tolerates everything returns under another name, again and again.
+    """
+    if not any(toleration.covers(_CORDON) for toleration in pod.tolerations):
+        return False
+    added = next((taint.added for taint in node.taints if taint.key == _CORDON.key), "")
+    if not added or not pod.created:
+        return True
+    return _parse_time(pod.created) > _parse_time(added) - _CLOCK_SKEW
+
+
+def _parse_time(text: str) -> datetime:
+    return datetime.fromisoformat(text)
+
+
 @record
 class DrainNode(Action):
     """Evict the pods of a node, except those of DaemonSets and static pods."""
@@ -100,11 +123,15 @@ class DrainNode(Action):
         return (f"object/Node/{self.node}",)
 
     async def done(self, ports: Ports) -> bool:
-        """A node is drained only while it is cordoned: otherwise it gets new pods."""
+        """A node is drained only while it is cordoned: otherwise it gets new pods.
+
+        Pods that tolerate the cordon come back under another name; they do not count.
+        """
         node = await self._node(ports)
         if node is None:
             return True
-        return node.unschedulable and not await self._pods(ports)
+        pods = await self._pods(ports)
+        return node.unschedulable and all(is_new_since_cordon(pod, node) for pod in pods)
 
     async def run(self, ports: Ports) -> None:
         pods = await self._pods(ports)
@@ -116,7 +143,7 @@ class DrainNode(Action):
             await ports.permit()
             await self._refuse_schedulable(ports)
             blocked = {pod.uid: await self._evict(ports, pod) for pod in pods}
-            pods = await self._pods(ports)
+            pods = await self._remaining(ports, pods)
             if not pods:
                 return
             if ports.clock.now().timestamp() >= end:
@@ -125,7 +152,7 @@ class DrainNode(Action):
                 )
             waits = [block.retry_after for block in blocked.values() if block and block.retry_after]
             await ports.clock.sleep(max(_SHORTEST, min((_PAUSE, *waits))))
-            pods = await self._pods(ports)
+            pods = await self._remaining(ports, pods)
 
     async def _refuse_schedulable(self, ports: Ports) -> None:
         """Refuse a node that is not cordoned: evicted pods would return to it."""
@@ -140,6 +167,11 @@ class DrainNode(Action):
         selection = Selection(fields=f"spec.nodeName={self.node}")
         pods = await ports.to_kubernetes().pods(selection)
         return tuple(pod for pod in pods if must_leave_node(pod))
+
+    async def _remaining(self, ports: Ports, listed: Sequence[Pod]) -> tuple[Pod, ...]:
+        """Return which of the listed pods are still there, by UID, as kubectl does."""
+        uids = {pod.uid for pod in listed}
+        return tuple(pod for pod in await self._pods(ports) if pod.uid in uids)
 
     async def _node(self, ports: Ports) -> Node | None:
         """Return the node with the planned UID. None: it was deleted or replaced."""
