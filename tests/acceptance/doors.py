@@ -13,7 +13,14 @@ from stockman.engine.lock import LockHolder
 from stockman.model.errors import Locked, NotFound, Refused
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
-from stockman.ports.repository import Commit, PushTarget, RenderedTree, RepositoryState, TreeFile
+from stockman.ports.repository import (
+    Commit,
+    PushTarget,
+    RemoteBranch,
+    RenderedTree,
+    RepositoryState,
+    TreeFile,
+)
 from stockman.steps.secret_ref import SecretRef, Secrets
 from tests.acceptance.loop import WorldLoop
 from tests.acceptance.process import Call, Process
@@ -60,6 +67,9 @@ class CountedRepo:
 
     async def push(self) -> None:
         await self._count("push", self._inner.push, is_write=True)
+
+    async def read_remote(self, remote: RemoteBranch) -> str | None:
+        return await self._count("read_remote", lambda: self._inner.read_remote(remote))
 
     async def fetch(self) -> str | None:
         return await self._count("fetch", self._inner.fetch)

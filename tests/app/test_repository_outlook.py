@@ -44,6 +44,17 @@ def test_another_repository_than_the_cluster_follows_is_a_warning(push: bool) ->
 
 
 @pytest.mark.parametrize("push", [True, False])
+def test_the_placeholder_of_init_is_refused(push: bool) -> None:
+    placeholder = FollowedBranch(url="https://github.com/example/k8s.git", branch="main")
+
+    problems = asyncio.run(check_repository(repository(), placeholder, push=push))
+
+    assert [(problem.code, problem.is_error) for problem in problems] == [
+        ("repo.placeholder", True)
+    ]
+
+
+@pytest.mark.parametrize("push", [True, False])
 def test_what_a_push_would_fail_for_is_an_error_only_where_one_is_wanted(push: bool) -> None:
     repo = MemoryRepo(None, branch="master")
 

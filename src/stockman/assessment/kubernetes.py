@@ -16,8 +16,15 @@ from stockman.crypto.sops.paths import format_path
 from stockman.model.desired import Cluster
 from stockman.model.secret import Secret
 from stockman.planning.kubernetes.desired import DesiredChart, DesiredKubernetes, DesiredSecret
+from stockman.ports.repository import RemoteBranch
 from stockman.rendering.applications import OrderedApp
-from stockman.rendering.bootstrap import DIRECTORY, Chart, all_charts, charts_before_flux
+from stockman.rendering.bootstrap import (
+    DIRECTORY,
+    Chart,
+    all_charts,
+    charts_before_flux,
+    known_hosts,
+)
 from stockman.rendering.repository import RenderedRepository
 from stockman.steps.kubernetes.chart import ChartInstall
 from stockman.steps.kubernetes.crds import InstallCrds, available_crd_versions
@@ -34,6 +41,8 @@ from stockman.steps.secret_ref import SecretRef
 
 _FLUX = "flux-instance"
 _GATEWAY = "gateway-api"
+_KEY_FILES = ("github-deploy.key", "deploy.key")
+"""Files of the deploy key in both dialects."""
 _IMAGE_PULL_SECONDS = 300.0
 """Minimum timeout of a smoke test, because its image must be pulled first."""
 
@@ -66,6 +75,7 @@ def desired_kubernetes(cluster: Cluster, rendered: RenderedRepository) -> Desire
         secrets=tuple(_bootstrap_secrets(rendered)),
         charts=charts_,
         followed=_conditions(follows.until if follows is not None else ()),
+        remote=_remote(cluster),
         pending=tuple(_pending_apps(rendered)),
         others={
             name: _conditions(selected.component.conditions(selected.context))
@@ -73,6 +83,16 @@ def desired_kubernetes(cluster: Cluster, rendered: RenderedRepository) -> Desire
             if name not in ours
         },
         smoke_tests=tuple(_smoke_tests(rendered)),
+    )
+
+
+def _remote(cluster: Cluster) -> RemoteBranch:
+    repository = cluster.repository
+    return RemoteBranch(
+        url=repository.url,
+        branch=repository.branch,
+        key_files=_KEY_FILES if repository.private else (),
+        known_hosts=known_hosts(repository.url, repository.known_hosts),
     )
 
 

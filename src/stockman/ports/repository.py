@@ -59,6 +59,18 @@ class Commit:
     """The first line of its message."""
 
 
+@record
+class RemoteBranch:
+    """A branch that another machine fetches, and how it logs in."""
+
+    url: str
+    branch: str
+    key_files: tuple[str, ...] = ()
+    """Possible files of the private SSH key, beside the configuration. Empty: anonymous."""
+    known_hosts: str = ""
+    """SSH host keys."""
+
+
 class GitRepository(Protocol):
     """A work tree and its remote.
 
@@ -90,6 +102,13 @@ class GitRepository(Protocol):
 
     async def fetch(self) -> str | None:
         """Fetch the branch; returns its commit. None: the remote branch does not exist."""
+        ...
+
+    async def read_remote(self, remote: RemoteBranch) -> str | None:
+        """Return the commit of a remote branch. None: it does not exist.
+
+        Only the given key is used. Raises `NotFound` if no key file exists here.
+        """
         ...
 
     async def tree(self, commit: str, folder: str = "") -> tuple[TreeFile, ...]:

@@ -88,6 +88,28 @@ def other_remote(pushed: str, followed: str) -> Refused:
     )
 
 
+def placeholder_repository(pushed: str, followed: str) -> Refused:
+    return Refused(
+        Problem(
+            code="repo.placeholder",
+            what=f"the cluster would follow {followed}, which is a placeholder",
+            why=f"the repository is pushed to {pushed}; Flux would never see it",
+            fix="set `repository_name` to the repository that you push to, then `stockman render`",
+        )
+    )
+
+
+def missing_key_file(names: str) -> NotFound:
+    return NotFound(
+        Problem(
+            code="repo.no-key",
+            what=f"there is no {names} here",
+            why="the deploy key of the repository is on another machine",
+            fix="check the repository on the machine that has the key",
+        )
+    )
+
+
 def detached_head_error(where: str) -> Refused:
     return Refused(
         Problem(

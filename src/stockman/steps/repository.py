@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import ClassVar
 
+from stockman.model.errors import NotFound, StockmanError, Unreachable
+from stockman.model.git_address import git_host
 from stockman.model.record import record
-from stockman.ports.repository import RepositoryState
+from stockman.ports.repository import RemoteBranch, RepositoryState
 from stockman.steps.base import Action, Gate, GateAnswer, Verdict
 from stockman.steps.kubernetes import problems
 from stockman.steps.ports import Ports
@@ -98,6 +100,52 @@ class CommitPushed(Gate):
         local = state.commit[:_SHOWN] if state.commit else "no commit"
         pushed = remote[:_SHOWN] if remote else "no such branch"
         return f"the remote has {pushed}, here is {local}"
+
+
+@record
+class RepositoryReadable(Gate):
+    """Flux can read the branch: its deploy key is registered, and the branch exists."""
+
+    kind: ClassVar[str] = "kube.readable"
+    remote: RemoteBranch
+
+    @property
+    def summary(self) -> str:
+        return f"{self.remote.url} can be read with the deploy key"
+
+    async def check(self, ports: Ports) -> Verdict:
+        repo = ports.to_repo()
+        pushed = (await repo.push_target()).remote
+        if pushed is None or _is_local(pushed):
+            return Verdict(answer=GateAnswer.GO, because="not checked: the remote is local")
+        try:
+            commit = await repo.read_remote(self.remote)
+        except NotFound as error:
+            if error.problem.code == "repo.no-key":
+                return Verdict(answer=GateAnswer.GO, because=f"not checked: {error.problem.what}")
+            return self._stop(error.problem.why)
+        except Unreachable as error:
+            because = f"not checked, no answer to this machine: {error.problem.why}"
+            return Verdict(answer=GateAnswer.GO, because=because)
+        except StockmanError as error:
+            return self._stop(error.problem.why)
+        if commit is None:
+            return self._stop(f"it has no branch {self.remote.branch}")
+        return Verdict(answer=GateAnswer.GO, because=f"it has commit {commit[:_SHOWN]}")
+
+    def _stop(self, why: str) -> Verdict:
+        url = self.remote.url
+        key = "check the address"
+        if self.remote.key_files:
+            key = "register the public part of the deploy key there, with read access"
+        return Verdict(
+            answer=GateAnswer.STOP, because=f"Flux could not fetch {url}: {why}", fix=key
+        )
+
+
+def _is_local(remote: str) -> bool:
+    """Return whether a remote is a path on this machine."""
+    return remote.startswith("file://") or not ("://" in remote or git_host(remote))
 
 
 @record

@@ -18,6 +18,10 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         refusals.other_remote("github.com/me/home-ops", "github.com/example/k8s").problem,
         severity=Severity.WARNING,
     ),
+    "repo.placeholder": lambda: (
+        refusals.placeholder_repository("github.com/me/home-ops", "github.com/example/k8s").problem
+    ),
+    "repo.no-key": lambda: refusals.missing_key_file("github-deploy.key or deploy.key").problem,
     "repo.behind": lambda: refusals.remote_ahead("origin main", _REJECTED).problem,
     "repo.denied": lambda: (
         refusals.remote_access_error(

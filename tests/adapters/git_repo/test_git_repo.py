@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import os
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -20,6 +21,7 @@ from stockman.model.errors import (
     StockmanError,
     Unreachable,
 )
+from stockman.ports.repository import RemoteBranch
 from tests.contract.repo.doors import git
 
 CANARY = "canary-that-must-not-sing"
@@ -244,3 +246,45 @@ def test_a_branch_goes_where_it_is_told_to_go(top: Path, tmp_path: Path) -> None
         "refs/heads/live"
     ]
     assert asyncio.run(LocalGitRepository(top).fetch()) == git(top, "rev-parse", "HEAD").strip()
+
+
+SSH = """#!/bin/sh
+printf '%s\\n' "$@" > "{log}"
+for last; do :; done
+eval "exec git upload-pack $(printf '%s' "${{last#git-upload-pack }}")"
+"""
+
+
+def test_a_remote_branch_is_read_with_the_deploy_key_alone(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    bare, work = tmp_path / "repo.git", tmp_path / "work"
+    subprocess.run(["git", "init", "-q", "--bare", "-b", "main", bare], check=True)
+    subprocess.run(["git", "clone", "-q", bare, work], check=True, capture_output=True)
+    author = ("-c", "user.name=a", "-c", "user.email=a@example.org")
+    subprocess.run(
+        ["git", "-C", work, *author, "commit", "-q", "--allow-empty", "-m", "a"], check=True
+    )
+    subprocess.run(["git", "-C", work, "push", "-q", "origin", "HEAD:main"], check=True)
+    (work / "deploy.key").write_text("key")
+    ssh = tmp_path / "bin" / "ssh"
+    ssh.parent.mkdir()
+    ssh.write_text(SSH.format(log=tmp_path / "log"))
+    ssh.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{ssh.parent}:{os.environ['PATH']}")
+    repo = LocalGitRepository(work)
+    remote = RemoteBranch(url=f"ssh://git@git.test{bare}", branch="main", key_files=("deploy.key",))
+
+    commit = asyncio.run(repo.read_remote(remote))
+    missing = asyncio.run(repo.read_remote(replace(remote, branch="stable")))
+
+    assert (
+        commit
+        == subprocess.check_output(["git", "-C", bare, "rev-parse", "main"], text=True).strip()
+    )
+    assert missing is None
+    arguments = (tmp_path / "log").read_text()
+    assert f"IdentityFile={work / 'deploy.key'}" in arguments
+    assert "IdentityAgent=none" in arguments
+    with pytest.raises(NotFound, match=r"repo\.no-key"):
+        asyncio.run(repo.read_remote(replace(remote, key_files=("other.key",))))

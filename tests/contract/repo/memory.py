@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from stockman.ports import repository_errors as refusals
-from stockman.ports.repository import Commit, PushTarget, RepositoryState, TreeFile
+from stockman.ports.repository import Commit, PushTarget, RemoteBranch, RepositoryState, TreeFile
 
 Tree = dict[str, bytes]
 
@@ -32,6 +32,8 @@ class MemoryRemote:
     commits: dict[str, MemoryCommit] = field(default_factory=dict)
     branches: dict[str, str] = field(default_factory=dict)
     is_down: bool = False
+    readable: frozenset[str] = frozenset()
+    """Addresses that the deploy key can read."""
     address: str = "memory"
 
 
@@ -67,6 +69,11 @@ class MemoryRepo:
             upstream=f"origin {self.branch}" if self.remote is not None else "",
             has_identity=self.has_identity,
         )
+
+    async def read_remote(self, remote: RemoteBranch) -> str | None:
+        if self.remote is None or remote.url not in self.remote.readable:
+            raise refusals.remote_access_error(remote.url, "Permission denied (publickey)")
+        return self.remote.branches.get(remote.branch)
 
     async def commit(self, paths: Collection[str], message: str) -> str | None:
         if self.branch is None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+import shlex
 import tempfile
 from collections.abc import Collection, Iterator, Mapping
 from datetime import UTC, datetime
@@ -13,7 +14,7 @@ from typing import NamedTuple
 from stockman.adapters.git.command import GitCommand, GitOutput, error_text, printable
 from stockman.model.errors import NotFound, StockmanError
 from stockman.ports import repository_errors as refusals
-from stockman.ports.repository import Commit, PushTarget, RepositoryState, TreeFile
+from stockman.ports.repository import Commit, PushTarget, RemoteBranch, RepositoryState, TreeFile
 
 _DEFAULT_REMOTE = "origin"
 _REMOTE = "remote."
@@ -211,6 +212,8 @@ async def _check_paths(git: GitCommand, paths: list[str]) -> None:
             raise refusals.invalid_path(path, "it is ignored by git")
 
 
+_NO_REFERENCE = 2
+"""Exit status of `ls-remote --exit-code` without a matching branch."""
 _REVISION = re.compile(r"[A-Za-z0-9][A-Za-z0-9._/-]*")
 _COMMIT = "--format=%H%x00%an <%ae>%x00%at%x00%s%x00"
 _FIELDS = 4
@@ -304,6 +307,27 @@ class LocalGitRepository:
             raise remote_error(f"{upstream.remote} {upstream.branch}", result)
         return (await git.output("rev-parse", "--verify", upstream.tracking)).strip()
 
+    async def read_remote(self, remote: RemoteBranch) -> str | None:
+        directory = self._start.directory
+        keys = [directory / name for name in remote.key_files if (directory / name).is_file()]
+        if remote.key_files and not keys:
+            raise refusals.missing_key_file(" or ".join(remote.key_files))
+        git = GitCommand(directory, program=self._program, patience=self._patience)
+        with tempfile.NamedTemporaryFile("w", prefix="stockman-known-hosts-") as hosts:
+            hosts.write(remote.known_hosts)
+            hosts.flush()
+            variables = {"GIT_SSH_COMMAND": _ssh_command(keys[0], hosts.name)} if keys else {}
+            result = await git.run(
+                *("-c", "credential.helper=", "ls-remote", "--exit-code", "--"),
+                *(remote.url, f"refs/heads/{remote.branch}"),
+                variables=variables,
+            )
+        if result.status == _NO_REFERENCE:
+            return None
+        if result.status != 0:
+            raise remote_error(remote.url, result)
+        return result.text.partition("\t")[0].strip()
+
     async def tree(self, commit: str, folder: str = "") -> tuple[TreeFile, ...]:
         git = await self._git()
         paths = ["--", f"{folder.rstrip('/')}/"] if folder else []
@@ -370,6 +394,22 @@ class LocalGitRepository:
         if result.status != 0:
             raise refusals.unknown_commit(revision)
         return result.text.strip()
+
+
+def _ssh_command(key: Path, known_hosts: str) -> str:
+    """Return the command of an SSH that logs in with one key, to one of the known hosts."""
+    options = {
+        "IdentityFile": str(key.resolve()),
+        "IdentitiesOnly": "yes",
+        "IdentityAgent": "none",
+        "BatchMode": "yes",
+        "UserKnownHostsFile": known_hosts,
+        "GlobalKnownHostsFile": "/dev/null",
+        "StrictHostKeyChecking": "yes",
+        "ConnectTimeout": "10",
+    }
+    values = [item for name, value in options.items() for item in ("-o", f"{name}={value}")]
+    return shlex.join(["ssh", "-F", "/dev/null", *values])
 
 
 def _unless_empty(placeholder: str, value: str) -> str | None:

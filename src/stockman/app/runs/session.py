@@ -128,6 +128,8 @@ async def knows_etcd(session: Session) -> bool:
 
 
 _SHOWN = 12
+PLACEHOLDER_OWNER = "example"
+"""Owner of the repository that files of `init` name until somebody names the real one."""
 
 
 @record
@@ -155,7 +157,7 @@ async def check_repository(
     except StockmanError as error:
         standing = (error.problem,)
     problems = standing if push else tuple(_warning(state_problem) for state_problem in standing)
-    return Problems([*problems, *(_warning(problem) for problem in further)])
+    return Problems([*problems, *further])
 
 
 def _state_problems(
@@ -196,8 +198,12 @@ def _other_remote(prospect: PushTarget, followed: FollowedBranch) -> Iterator[Pr
     """Compare the remote with the repository, unless one of them is local."""
     ours = git_address(prospect.remote) if prospect.remote else None
     theirs = git_address(followed.url)
-    if ours is not None and theirs is not None and not ours.is_same(theirs):
-        yield refusals.other_remote(str(ours), str(theirs)).problem
+    if ours is None or theirs is None or ours.is_same(theirs):
+        return
+    if theirs.path.partition("/")[0] == PLACEHOLDER_OWNER:
+        yield refusals.placeholder_repository(str(ours), str(theirs)).problem
+    else:
+        yield _warning(refusals.other_remote(str(ours), str(theirs)).problem)
 
 
 def _warning(problem: Problem) -> Problem:

@@ -23,7 +23,12 @@ from stockman.steps.kubernetes.flux import NoPendingSecrets, Reconcile
 from stockman.steps.kubernetes.objects import GIT_REPOSITORIES, KUSTOMIZATIONS
 from stockman.steps.kubernetes.readiness import ComponentReady, ObjectCondition
 from stockman.steps.kubernetes.smoke_test import PENDING, RunSmokeTest
-from stockman.steps.repository import MANAGED_PATHS, CommitPushed, PushRepository
+from stockman.steps.repository import (
+    MANAGED_PATHS,
+    CommitPushed,
+    PushRepository,
+    RepositoryReadable,
+)
 from stockman.steps.step import Stage, Step
 
 _REQUIRED_PARTS = ("namespaces", "releases", "workloads", "definitions", "flux", "secrets")
@@ -313,6 +318,8 @@ def kubernetes_steps(
     gates: tuple[Gate, ...] = (CommitPushed(branch=desired.branch),)
     if desired.pending:
         gates = (NoPendingSecrets(pending=desired.pending), *gates)
+    if desired.remote is not None and desired.charts:
+        gates = (*gates, RepositoryReadable(remote=desired.remote))
     if all(change.id != "kubernetes/push" for change in changes):
         steps.append(_repository_step("kubernetes/pushed", pushed, gates))
     steps += [_step(change) for change in changes if not change.is_smoke_test]

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import field
 
 from stockman.model.record import record
+from stockman.ports.repository import RemoteBranch
 from stockman.steps.kubernetes.chart import ChartInstall
 from stockman.steps.kubernetes.crds import InstallCrds
 from stockman.steps.kubernetes.readiness import ObjectCondition
@@ -52,6 +53,8 @@ class DesiredKubernetes:
     """Apps that cannot be installed yet, each with what it waits for."""
     files: tuple[str, ...] = ()
     """Files and folders that are committed together. Empty: the rendered ones."""
+    remote: RemoteBranch | None = None
+    """The branch as Flux fetches it. None: it is not checked."""
     others: Mapping[str, tuple[ObjectCondition, ...]] = field(default_factory=dict)
     """Conditions of the components that Flux installs, by component."""
     smoke_tests: tuple[RunSmokeTest, ...] = ()
