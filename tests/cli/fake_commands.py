@@ -143,6 +143,9 @@ def tell() -> None:
     screen.note("note")
     screen.detail("detail")
     screen.detail("everything", level=2)
+    requests = logging.getLogger("stockman.requests")
+    requests.info("POST https://pve:8006/b: 200, 0.010 s")
+    requests.debug("GET https://pve:8006/a: 200, 0.010 s")
 
 
 @command(examples={"stockman unicode": "see it"})

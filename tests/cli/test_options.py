@@ -78,14 +78,18 @@ def test_a_directory_of_the_environment_that_does_not_exist_names_the_variable(
     assert "$STOCKMAN_DIR" in capsys.readouterr().err
 
 
+CHANGE = "POST https://pve:8006/b: 200, 0.010 s\n"
+READ = "GET https://pve:8006/a: 200, 0.010 s\n"
+
+
 @pytest.mark.parametrize(
     ("arguments", "text"),
     [
         (["tell"], "note\n"),
-        (["-v", "tell"], "note\ndetail\n"),
-        (["tell", "--verbose"], "note\ndetail\n"),
-        (["tell", "-vv"], "note\ndetail\neverything\n"),
-        (["-v", "tell", "-v"], "note\ndetail\neverything\n"),
+        (["-v", "tell"], f"note\ndetail\n{CHANGE}"),
+        (["tell", "--verbose"], f"note\ndetail\n{CHANGE}"),
+        (["tell", "-vv"], f"note\ndetail\neverything\n{CHANGE}{READ}"),
+        (["-v", "tell", "-v"], f"note\ndetail\neverything\n{CHANGE}{READ}"),
         (["-q", "tell"], ""),
         (["tell", "--quiet"], ""),
         (["-v", "tell", "-q"], ""),

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
 import logging
 import ssl
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import httpx2
 
 from stockman import __version__
+from stockman.adapters.request_log import log_request
 
 T = TypeVar("T")
 CONNECT_ERRORS = (httpx2.ConnectError, httpx2.ConnectTimeout)
@@ -21,6 +23,23 @@ CONNECTION_ERRORS = (
     httpx2.RemoteProtocolError,
 )
 """The request may have been executed."""
+
+
+class LoggedClient(httpx2.AsyncClient):
+    """A client that logs its requests; the duration ends with the headers of the reply."""
+
+    async def send(self, request: httpx2.Request, **options: Any) -> httpx2.Response:
+        started = asyncio.get_running_loop().time()
+        url = request.url
+        what = f"{request.method} {url.scheme}://{url.host}:{url.port or 443}{url.path}"
+        try:
+            reply = await super().send(request, **options)
+        except (httpx2.TransportError, TimeoutError, asyncio.CancelledError) as error:
+            log_request(what, type(error).__name__, started, is_read=False)
+            raise
+        is_read = request.method in ("GET", "HEAD") and not reply.is_error
+        log_request(what, str(reply.status_code), started, is_read=is_read)
+        return reply
 
 
 def create_client(
@@ -35,7 +54,7 @@ def create_client(
     for name in ("httpx2", "httpcore2"):
         # They log replies, and a faulty server may repeat the token.
         logging.getLogger(name).setLevel(logging.WARNING)
-    return httpx2.AsyncClient(
+    return LoggedClient(
         verify=verify,
         trust_env=trust_env,
         follow_redirects=False,

@@ -16,6 +16,7 @@ from stockman.cli import overview
 from stockman.cli.output import Output
 from stockman.cli.overview import Flag
 from stockman.cli.terminal.screen import Screen
+from stockman.cli.terminal.styles import escape_control
 from stockman.model.pattern import pattern
 
 if TYPE_CHECKING:
@@ -177,8 +178,33 @@ def _from_environment(value: str, param: click.Parameter, ctx: click.Context) ->
 
 def _be_verbose(ctx: click.Context, param: click.Parameter, value: int) -> None:
     del param
-    if (screen := ctx.find_object(Screen)) is not None:
+    if value and (screen := ctx.find_object(Screen)) is not None:
         screen.verbosity += value
+        _show_requests(ctx, screen)
+
+
+def _show_requests(ctx: click.Context, screen: Screen) -> None:
+    """Print requests: changes and failures with `-v`, all of them with `-vv`."""
+    import logging
+
+    class RequestLines(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            screen.detail(escape_control(record.getMessage()))
+
+    logger = logging.getLogger("stockman.requests")
+    logger.setLevel(logging.INFO if screen.verbosity == 1 else logging.DEBUG)
+    if logger.handlers:
+        return
+    logger.propagate = False
+    handler = RequestLines()
+    logger.addHandler(handler)
+
+    def stop() -> None:
+        logger.removeHandler(handler)
+        logger.setLevel(logging.NOTSET)
+        logger.propagate = True
+
+    ctx.find_root().call_on_close(stop)
 
 
 def _turn_on(attribute: str) -> Callable[[click.Context, click.Parameter, bool], None]:

@@ -24,7 +24,10 @@ class Flag(NamedTuple):
 
 
 DIRECTORY = Flag(("-C",), "Run as if started in DIR; defaults to $STOCKMAN_DIR.", "DIR")
-VERBOSE = Flag(("-v", "--verbose"), "Print more details; repeat for all of them.")
+VERBOSE = Flag(
+    ("-v", "--verbose"),
+    "Print more details and changing requests; repeat for all requests.",
+)
 QUIET = Flag(("-q", "--quiet"), "Only print data and errors.")
 NO_COLOR = Flag(("--no-color",), "Disable colors, like $NO_COLOR.")
 DEBUG = Flag(("--debug",), "Show the traceback of an error.")

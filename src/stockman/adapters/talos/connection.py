@@ -17,6 +17,7 @@ from grpclib.exceptions import GRPCError, ProtocolError, StreamTerminatedError
 from grpclib.protocol import H2Protocol
 from h2.exceptions import H2Error
 
+from stockman.adapters.request_log import log_request
 from stockman.adapters.talos import endpoint as errors
 from stockman.adapters.tls import error_reason
 from stockman.model.errors import StockmanError
@@ -155,6 +156,7 @@ class Connection:
             metadata=metadata,
         )
         failure: Exception | None = None
+        started = asyncio.get_running_loop().time()
         try:
             async with stream:
                 with _keep_own_cancellation():
@@ -174,6 +176,10 @@ class Connection:
             failure = lost_answer_error(request, f"no data within {request.seconds:g} s")
         except _CONNECTION_ERRORS:
             failure = self._lost_error()
+        what = f"{request.method} on {request.node} by {self.server.host}"
+        result = "OK" if failure is None else type(failure).__name__
+        is_read = request.is_read and failure is None
+        log_request(what, result, started, is_read=is_read)
         if failure is not None:
             # Raised here so that its context does not contain the message of the machine.
             raise failure

@@ -142,7 +142,8 @@ class Screen:
     def can_redraw(self) -> bool:
         """Whether stderr is a terminal that supports control sequences."""
         capable = self._environment.get("TERM", "dumb") != "dumb"
-        return capable and not self.quiet and _is_terminal(self._stderr)
+        # Lines about requests would destroy a view that is redrawn.
+        return capable and not self.quiet and not self.verbosity and _is_terminal(self._stderr)
 
     @property
     def help_width(self) -> int:
