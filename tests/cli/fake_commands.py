@@ -1,5 +1,6 @@
 """Commands that exist only to be run by tests: each shows one thing that a command can do."""
 
+import logging
 import signal
 from collections.abc import Iterable, Iterator
 from pathlib import Path
