@@ -41,3 +41,12 @@ def test_every_path_that_needs_rights_is_listed() -> None:
     needed = [need.path for need in provisioning_privileges(9, everything)]
 
     assert [path for path in needed if f"`{path}`" not in TEXT] == []
+
+
+@pytest.mark.parametrize(("major", "is_needed"), [(8, False), (9, True)])
+def test_privileged_containers_need_a_right_to_modify_since_9(major: int, is_needed: bool) -> None:
+    needs = provisioning_privileges(major, VmRequirements(privileged_containers=True))
+
+    (root,) = [need for need in needs if need.path == "/"]
+
+    assert ("Sys.Modify" in root.privileges) is is_needed

@@ -16,6 +16,7 @@ from stockman.steps.vm.values import same_value
         ("startup", "down=180,order=2", "2"),
         ("startup", "down=180,order=2,up=30", "order=2,up=30"),
         ("cpu", "host,flags=+aes", "cputype=host,flags=+aes"),
+        ("features", "nesting=1,mount=nfs;cifs", "mount=cifs;nfs,nesting=1,keyctl=0"),
         ("net0", "virtio=BC:24:11:00:00:01,bridge=vmbr0", "virtio=bc:24:11:00:00:01,bridge=vmbr0"),
     ],
 )
@@ -30,6 +31,7 @@ def test_both_mean_the_same(key: str, desired: str, observed: str | None) -> Non
         ("startup", "down=180,order=2", "order=2,down=60"),
         ("startup", "down=180,order=2", None),
         ("balloon", "0", None),
+        ("features", "nesting=1", "nesting=1,keyctl=1"),
     ],
 )
 def test_they_differ(key: str, desired: str, observed: str | None) -> None:

@@ -88,9 +88,10 @@ def parse_certificate(der: bytes, flaw: str = "") -> Certificate:
 
 def fingerprint_mismatch(certificate: Certificate, trust: Trust) -> str:
     """Return why a certificate is not the pinned one, as a clause; empty if it matches."""
-    if trust.fingerprint is None or _normalize_fingerprint(
-        certificate.fingerprint
-    ) == _normalize_fingerprint(trust.fingerprint):
+    if trust.fingerprint is None:
+        return ""
+    accepted = {_normalize_fingerprint(text) for text in (trust.fingerprint, *trust.further)}
+    if _normalize_fingerprint(certificate.fingerprint) in accepted:
         return ""
     pinned = _format_fingerprint(_normalize_fingerprint(trust.fingerprint))
     return f"its fingerprint is {certificate.fingerprint}, not the pinned {pinned}"

@@ -260,7 +260,7 @@ def proxmox_endpoints(
     first = (cluster.endpoint,) if cluster.endpoint is not None else ()
     return Endpoints(
         urls=(*first, *cluster.endpoints),
-        trust=Trust(ca=ca, fingerprint=cluster.tls.fingerprint),
+        trust=Trust(ca=ca, fingerprint=cluster.tls.fingerprint, further=cluster.tls.fingerprints),
         connect=connect,
         timeouts=timeouts or HttpTimeouts(),
     )

@@ -45,6 +45,9 @@ class Tls(Traced):
     """CA certificate, a file in the repository. None: public CAs, or the fingerprint."""
     fingerprint: Annotated[str, FINGERPRINT] | None = None
     """SHA-256 fingerprint of the certificate. None: verified by a CA."""
+    fingerprints: tuple[Annotated[str, FINGERPRINT], ...] = ()
+    """Fingerprints of further endpoints: each host has its own certificate. Empty: `fingerprint` is
+    that of every endpoint."""
 
 
 @record

@@ -38,6 +38,8 @@ class Trust:
     """PEM. None: the CAs of the system."""
     fingerprint: str | None = None
     """SHA-256 in hex, with or without colons; the CA is then ignored. None: verify by CA."""
+    further: tuple[str, ...] = ()
+    """Fingerprints that are also accepted: those of the other endpoints."""
 
 
 @record

@@ -54,6 +54,7 @@ class VmRequirements:
     usb: bool = False
     high_availability: bool = False
     start_order: bool = False
+    privileged_containers: bool = False
 
 
 def agent_privilege(major: int) -> str:
@@ -93,7 +94,10 @@ def _provisioning_privileges(
     )
     root = {"Sys.Audit"}
     root |= {"Sys.Console"} if requirements.high_availability else set()
-    root |= {"Sys.Modify"} if requirements.start_order else set()
+    # Proxmox VE 9 also demands it for privileged containers.
+    is_privileged = requirements.privileged_containers and major >= 9  # a version
+    modifies = requirements.start_order or is_privileged
+    root |= {"Sys.Modify"} if modifies else set()
     yield RequiredPrivileges(path="/", privileges=frozenset(root))
     if requirements.pools:
         yield RequiredPrivileges(

@@ -24,6 +24,12 @@ def test_the_pinned_certificate_is_trusted_however_it_is_spelled(spelled: type[s
     assert talk(server(), lambda pve: pve.version(), trust=pinned).release == "9.1"
 
 
+def test_each_endpoint_may_have_a_certificate_of_its_own() -> None:
+    pinned = Trust(fingerprint=identity(1).fingerprint, further=(identity().fingerprint,))
+
+    assert talk(server(), lambda pve: pve.version(), trust=pinned).release == "9.1"
+
+
 @pytest.mark.parametrize(
     ("trust", "why"),
     [

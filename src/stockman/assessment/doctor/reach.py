@@ -231,7 +231,7 @@ def _subject(endpoint: Endpoint) -> str:
 
 def _trust(scene: CheckInput, endpoint: Endpoint) -> Trust | None:
     if endpoint.fingerprint is not None:
-        return Trust(fingerprint=endpoint.fingerprint)
+        return Trust(fingerprint=endpoint.fingerprint, further=endpoint.further_fingerprints)
     if endpoint.ca_file is None:
         return Trust()
     ca = scene.machine.read(scene.directory / endpoint.ca_file)

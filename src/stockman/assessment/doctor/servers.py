@@ -40,6 +40,8 @@ class Endpoint:
     """None: the CAs of the system."""
     fingerprint: str | None = None
     """None: verified by CA."""
+    further_fingerprints: tuple[str, ...] = ()
+    """Fingerprints that are also accepted."""
     trust_keys: str = ""
     """Keys that configure how its certificate is verified. Empty: there are none."""
 
@@ -98,6 +100,7 @@ def _proxmox(estate: Configuration) -> Iterator[Endpoint]:
                     required=True,
                     ca_file=cluster.tls.ca_file,
                     fingerprint=cluster.tls.fingerprint,
+                    further_fingerprints=cluster.tls.fingerprints,
                     trust_keys="`proxmox.tls.ca_file` or `proxmox.tls.fingerprint`",
                 )
                 yield _connect_address(judged, section.connect)

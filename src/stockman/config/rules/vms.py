@@ -4,15 +4,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Collection, Iterable
+from urllib.parse import urlsplit
 
 from stockman.config.language import NodeSection, ProxmoxSection, VmSection, proxmox_clusters
 from stockman.config.nearest import nearest_name
 from stockman.config.rules.context import RuleContext, repeated
+from stockman.model.guest import Image
 from stockman.model.hardware import DataDisk, Hardware
 from stockman.model.origin import Origin, Traced
 from stockman.model.proxmox import HostBridge, ProxmoxCluster, Storage, VmTemplate, ZfsPool
 
 _TALOS_MEMORY = 2048
+_LONGEST_SERIAL = 20
+"""Bytes of the serial number of a disk (`serial` in PVE/QemuServer/Drive.pm)."""
+_COMPRESSED = (".xz", ".gz", ".zst", ".bz2", ".zip", ".lzo")
 
 
 def check_vms(context: RuleContext) -> None:
@@ -106,6 +111,16 @@ def _check_hardware(context: RuleContext, owner: str, vm: Hardware) -> None:
             fix="give each disk a name of its own",
             at=disk.where("name"),
         )
+    for disk in disks:
+        if len(disk.name) > _LONGEST_SERIAL:
+            context.problems.error(
+                "vm.disk-name-long",
+                f"{owner} has a data disk with a name of {len(disk.name)} characters",
+                why="the name is the disk's serial number inside of the guest, and Proxmox VE"
+                f" allows {_LONGEST_SERIAL}",
+                fix=f"shorten {disk.name} to at most {_LONGEST_SERIAL} characters",
+                at=disk.where("name"),
+            )
 
 
 def _report_device(
@@ -366,10 +381,26 @@ def check_guests(context: RuleContext) -> None:
                 fix="give `url`, or `volume`, not both",
                 at=image.where(),
             )
+        if image is not None:
+            _check_compression(context, guest.name, image)
     for host in context.configuration.hosts.values():
         _check_names(context, "storage", host.storages)
         _check_names(context, "pool", host.pools)
         _check_names(context, "bridge", host.bridges)
+
+
+def _check_compression(context: RuleContext, guest: str, image: Image) -> None:
+    path = urlsplit(image.url or "").path or image.volume or ""
+    ending = next((ending for ending in _COMPRESSED if path.endswith(ending)), "")
+    if ending:
+        context.problems.error(
+            "guest.compressed-image",
+            f"guest {guest} has a compressed image",
+            why=f"Proxmox VE imports disk images as they are, and does not decompress {ending}",
+            fix="use an uncompressed image; or decompress it, upload it to a storage with content"
+            " import, and name it as `volume`",
+            at=image.where("url" if image.url is not None else "volume"),
+        )
 
 
 def _known_hosts(context: RuleContext) -> set[str]:

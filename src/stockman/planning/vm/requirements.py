@@ -55,6 +55,9 @@ def host_requirements(desired: Desired | None, cluster: ProxmoxCluster) -> HostR
                 machine.ha is not None and machine.ha.enabled for machine in hardware
             ),
             start_order=any(machine.start_order.order is not None for machine in hardware),
+            privileged_containers=any(
+                guest.container is not None and not guest.container.unprivileged for guest in guests
+            ),
         ),
     )
 

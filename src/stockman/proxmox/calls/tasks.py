@@ -28,11 +28,11 @@ _TAIL = 5
 class PollPolicy:
     """How often the state of a running task is polled."""
 
-    initial: float = 0.02
+    initial: float = 0.2
     """Initial interval between polls of a task, in seconds."""
-    per_host: float = 0.01
+    per_host: float = 0.02
     """Minimum interval between polls of one host, over all of its tasks, in seconds."""
-    growth: float = 0.015
+    growth: float = 0.05
     """Interval as a fraction of the time that the task has been running."""
     maximum: float = 1.0
     """Maximum interval between polls of a task, in seconds."""

@@ -39,15 +39,13 @@ async def guest_volumes(
     """Return volumes with the VMID of a guest; storages that the host does not have are skipped."""
     volumes: list[Volume] = []
     for storage in dict.fromkeys(storages):
-        try:
-            stored = await pve.volumes(host, storage)
-        except NotFound:
-            continue
-        volumes += (
-            volume
-            for volume in stored
-            if volume.content in _GUEST_CONTENTS and volume.vmid == vm.vmid
-        )
+        for content in _GUEST_CONTENTS:
+            # Without both filters Proxmox VE checks access to every volume of the storage.
+            try:
+                stored = await pve.volumes(host, storage, content=content, vmid=vm.vmid)
+            except NotFound:
+                break
+            volumes += (volume for volume in stored if volume.vmid == vm.vmid)
     return tuple(volumes)
 
 

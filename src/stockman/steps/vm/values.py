@@ -71,6 +71,8 @@ def _same(key: str, desired: str, observed: str) -> bool:
         return parse_boot_order(observed)[: len(order)] == order
     if key == "memory":
         return parse_memory(desired) == parse_memory(observed)
+    if key == "features":
+        return _features(desired) == _features(observed)
     if key == "startup":
         return _delays(desired) == _delays(observed)
     if key == "nameserver":
@@ -94,6 +96,12 @@ def _pairs(text: str, default: str) -> dict[str, str]:
         for name, value in parse_properties(text, default=default).items()
         if value != ""
     }
+
+
+def _features(text: str) -> dict[str, frozenset[str]]:
+    """Return the features of a container; their order, and that of filesystems, is arbitrary."""
+    values = parse_properties(text, default="features").items()
+    return {name: frozenset(value.split(";")) for name, value in values if value not in ("", "0")}
 
 
 def _delays(text: str) -> dict[str, str]:
