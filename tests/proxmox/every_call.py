@@ -46,6 +46,7 @@ EVERY: dict[str, tuple[Callable[[ProxmoxClient], Awaitable[object]], ...]] = {
     "is_vmid_free": (lambda pve: pve.is_vmid_free(Vmid(100)),),
     "host_time": (lambda pve: pve.host_time(HOST),),
     "host_network": (lambda pve: pve.host_network(HOST),),
+    "any_bridges": (lambda pve: pve.any_bridges(HOST),),
     "pci_devices": (lambda pve: pve.pci_devices(HOST),),
     "usb_devices": (lambda pve: pve.usb_devices(HOST),),
     "host_certificates": (lambda pve: pve.host_certificates(HOST),),

@@ -113,6 +113,9 @@ class ProxmoxCluster(Traced):
     """Storages that VMs may use. Empty: all storages."""
     bridges: tuple[BridgeText, ...] = ()
     """Bridges that VMs may use. Empty: all bridges."""
+    vnets: dict[str, Annotated[str, PVE_ID]] = field(default_factory=dict)
+    """SDN zones by VNet, for VNets that VMs use as bridges: the token needs a right on the zone.
+    Empty: all bridges belong to the hosts."""
     hosts: dict[str, HostLimits] = field(default_factory=dict)
     """Hosts by name, with their limits. Empty: all hosts of the cluster."""
     templates: tuple[VmTemplate, ...] = ()

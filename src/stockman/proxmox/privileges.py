@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import field
 
 from stockman.model.record import record
 
@@ -19,6 +20,7 @@ _STORAGES = frozenset(
 )
 _FAMILIES = {"/vms": "VM.", "/storage": "Datastore.", "/nodes": "Sys.", "/mapping": "Mapping."}
 """The prefix of the privileges that have an effect below a path."""
+ZONES = "/sdn/zones"
 ZONE = "/sdn/zones/localnetwork"
 """The path of plain bridges in access rules."""
 
@@ -55,6 +57,8 @@ class VmRequirements:
     high_availability: bool = False
     start_order: bool = False
     privileged_containers: bool = False
+    vnets: Mapping[str, str] = field(default_factory=dict)
+    """SDN zones of the bridges that are VNets."""
 
 
 def agent_privilege(major: int) -> str:
@@ -83,11 +87,7 @@ def _provisioning_privileges(
         privileges=_STORAGES,
         alternatives=_child_paths("/storage", requirements.storages),
     )
-    yield RequiredPrivileges(
-        path=ZONE,
-        privileges=frozenset({"SDN.Use"}),
-        alternatives=_child_paths(ZONE, requirements.bridges),
-    )
+    yield from _network_privileges(requirements)
     hosts = frozenset({"Sys.Audit", "Sys.AccessNetwork"})
     yield RequiredPrivileges(
         path="/nodes", privileges=hosts, alternatives=_child_paths("/nodes", requirements.hosts)
@@ -106,6 +106,21 @@ def _provisioning_privileges(
     for used, kind in ((requirements.pci, "pci"), (requirements.usb, "usb")):
         if used:
             yield RequiredPrivileges(path=f"/mapping/{kind}", privileges=frozenset({"Mapping.Use"}))
+
+
+def _network_privileges(requirements: VmRequirements) -> Iterator[RequiredPrivileges]:
+    """Yield the right to use bridges: in the zone of the hosts' own ones, and in those of VNets."""
+    by_zone: dict[str, list[str]] = {ZONE: []}
+    for bridge in requirements.bridges:
+        zone = requirements.vnets.get(bridge)
+        by_zone.setdefault(ZONE if zone is None else f"{ZONES}/{zone}", []).append(bridge)
+    for path, bridges in by_zone.items():
+        if bridges or len(by_zone) == 1:
+            yield RequiredPrivileges(
+                path=path,
+                privileges=frozenset({"SDN.Use"}),
+                alternatives=_child_paths(path, bridges),
+            )
 
 
 def role_privileges(

@@ -197,6 +197,16 @@ def test_a_bridge_that_there_is_not_is_told_with_those_that_there_are() -> None:
     assert finding.fix.endswith("use an existing one: vmbr1")
 
 
+def test_a_vnet_is_a_bridge_too() -> None:
+    pve = mighty()
+    pve.bridges["pve1"] = []
+    pve.vnets = ["vmbr0"]
+
+    assert lines(asked("proxmox.bridges", pve)) == [
+        (CheckStatus.OK, "bridge vmbr0 on pve1: it is a VNet")
+    ]
+
+
 def test_nothing_replicated_is_nothing_to_check() -> None:
     assert [text.status for text in asked("proxmox.replication", mighty())] == [CheckStatus.SKIP]
 

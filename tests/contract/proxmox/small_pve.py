@@ -56,6 +56,7 @@ class SmallPve(SmallAccess):
         self.quorate = True
         self.offline: set[str] = set()
         self.bridges = {host: ["vmbr0"] for host in HOSTS}
+        self.vnets: list[str] = []
         self.time = 1893456000
         """The beginning of 2030."""
         self.replication: dict[str, dict[str, object]] = {}
@@ -170,6 +171,9 @@ class SmallPve(SmallAccess):
 
     @on("GET", "/nodes/{host}/network")
     def network(self, request: Asked, host: str) -> Answer:
+        vnets = [{"iface": name, "type": "vnet", "active": 1} for name in self.vnets]
+        if request.values.get("type") == "any_bridge":
+            return Answer([*({"iface": name} for name in self.bridges[host]), *vnets])
         port = {"iface": "eno1", "type": "eth", "active": 1, "exists": 1, "priority": 3}
         return Answer([port, *(
             {"iface": name, "type": "bridge", "active": 1, "autostart": 1, "mtu": "1500",

@@ -213,10 +213,13 @@ async def _bridges_of(pve: ProxmoxClient, host: str, names: list[str]) -> list[C
     if isinstance(network, StockmanError):
         return [unknown(f"bridges of {host}", network.problem.what, network.problem.fix)]
     bridges = {interface.name: interface for interface in network.interfaces if interface.is_bridge}
+    vnets = () if set(names) <= set(bridges) else await pve.any_bridges(HostName(host))
     findings = []
     for name in names:
         subject, bridge = f"bridge {name} on {host}", bridges.get(name)
-        if bridge is None:
+        if bridge is None and name in vnets:
+            findings.append(ok(subject, "it is a VNet"))
+        elif bridge is None:
             known = ", ".join(sorted(bridges)) or "none that the token can see"
             fix = f"create the bridge, or use an existing one: {known}"
             findings.append(fail(subject, "there is none", fix))

@@ -13,7 +13,7 @@ from stockman.model.record import record
 from stockman.planning.vm.desired import secret_ref_for
 from stockman.planning.vm.requirements import host_requirements
 from stockman.proxmox.access import AccessToken
-from stockman.proxmox.privileges import ZONE, RequiredPrivileges, provisioning_privileges
+from stockman.proxmox.privileges import ZONE, ZONES, RequiredPrivileges, provisioning_privileges
 from stockman.steps.secret_ref import SecretRef
 
 OWNER = "stockman"
@@ -114,14 +114,7 @@ def _iter_desired_tokens(
 ) -> Iterator[DesiredToken]:
     user, _, token = (cluster.token_id or OWN_TOKEN).partition("!")
     if user != "root@pam":
-        roles = tuple(
-            DesiredRole(
-                name=_ROLES[need.path],
-                privileges=tuple(sorted(need.privileges)),
-                paths=(need.path,),
-            )
-            for need in stockman_privileges(desired, cluster, major)
-        )
+        roles = tuple(_own_roles(stockman_privileges(desired, cluster, major)))
         default = f"token:{cluster.region}/{user}!{token}"
         yield DesiredToken(
             owner=OWNER,
@@ -134,6 +127,17 @@ def _iter_desired_tokens(
         desired_token = _component_token(desired, cluster, name, major)
         if desired_token is not None:
             yield desired_token
+
+
+def _own_roles(needs: Iterable[RequiredPrivileges]) -> Iterator[DesiredRole]:
+    """Yield roles; that for networks is granted on each zone."""
+    zones = [need for need in needs if need.path.startswith(f"{ZONES}/")]
+    for need in needs:
+        if need in zones[1:]:
+            continue
+        paths = tuple(zone.path for zone in zones) if need in zones else (need.path,)
+        name = _ROLES[ZONE] if need in zones else _ROLES[need.path]
+        yield DesiredRole(name=name, privileges=tuple(sorted(need.privileges)), paths=paths)
 
 
 def _component_token(

@@ -48,6 +48,7 @@ def host_requirements(desired: Desired | None, cluster: ProxmoxCluster) -> HostR
             hosts=tuple(sorted(hosts)),
             storages=tuple(sorted({storage for _, storage, _ in storages})),
             bridges=tuple(sorted({bridge for _, bridge in bridges})),
+            vnets=dict(cluster.vnets),
             pools=any(machine.pool for machine in hardware),
             pci=any(machine.pci for machine in hardware),
             usb=any(machine.usb for machine in hardware),

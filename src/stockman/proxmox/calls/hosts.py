@@ -14,7 +14,7 @@ from stockman.proxmox.hosts import (
     HostPciDevice,
     HostUsbDevice,
 )
-from stockman.proxmox.rows import UnexpectedAnswer, mapping, number, read_record, row_list
+from stockman.proxmox.rows import UnexpectedAnswer, mapping, number, read_record, row_list, text
 from stockman.proxmox.transport import Request
 
 _INTERFACE = {
@@ -59,6 +59,14 @@ class HostCalls(Calls):
         except UnexpectedAnswer as error:
             raise unexpected_answer(request, str(error)) from None
         return HostNetwork(interfaces=interfaces, unapplied=reply.changes)
+
+    async def any_bridges(self, host: HostName) -> tuple[str, ...]:
+        """List the bridges that a VM on a host can use, including VNets of SDN."""
+        return await self._rows(
+            ("nodes", host, "network"),
+            lambda row: text(row.get("iface", "")),
+            {"type": "any_bridge"},
+        )
 
     async def pci_devices(self, host: HostName) -> tuple[HostPciDevice, ...]:
         """List the PCI devices that can be passed through to guests."""
