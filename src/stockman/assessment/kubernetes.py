@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from stockman.catalog.app import Object
 from stockman.catalog.component import ComponentContext, Phase
 from stockman.catalog.conditions import Condition, SmokeTest
+from stockman.catalog.proxy import proxy_variables
 from stockman.catalog.selection import SelectedComponent
 from stockman.config.source.tree import to_plain_data
 from stockman.config.source.yaml_reader import read_yaml
@@ -125,6 +126,7 @@ def _chart(
             version=chart.version,
             values=json.dumps(values, sort_keys=True, separators=(",", ":")),
             waits=chart.is_waited_for,
+            environment=proxy_variables(selected.context.desired),
         ),
         conditions=_conditions(selected.component.conditions(selected.context)),
         secrets=tuple(_secrets(placed)) if chart.component != _FLUX else (),

@@ -8,6 +8,7 @@ from stockman.catalog.app import App, Object, Sheet, manifest
 from stockman.catalog.component import Alert, Component, ComponentContext, KnownProblem, Phase
 from stockman.catalog.conditions import SmokeTest, object_condition
 from stockman.catalog.objects import chart_sheets, public_gateway, route, secret
+from stockman.catalog.proxy import proxy_variables
 from stockman.config.writers.yaml_writer import render_yaml
 
 _CONTROLLERS = (
@@ -38,7 +39,7 @@ def _apps(context: ComponentContext) -> Iterator[App]:
             "components": list(_CONTROLLERS),
             "sync": sync,
             "commonMetadata": {"labels": {"app.kubernetes.io/name": "flux"}},
-            "kustomize": {"patches": _patches()},
+            "kustomize": {"patches": [*_patches(), *_proxy_patches(context)]},
         }
     }
     sheets = chart_sheets(context, values)
@@ -101,6 +102,22 @@ def _patches() -> list[Object]:
         ),
         _flags(_APPLIERS, "--watch-configs-label-selector=owner!=helm"),
     ]
+
+
+def _proxy_patches(context: ComponentContext) -> Iterator[Object]:
+    """Yield patches with the proxy for the controllers that reach other servers."""
+    variables = proxy_variables(context.desired)
+    operations = [
+        {
+            "op": "add",
+            "path": "/spec/template/spec/containers/0/env/-",
+            "value": {"name": name, "value": value},
+        }
+        for name, value in variables.items()
+    ]
+    if operations:
+        target = {"kind": "Deployment", "name": "(source-controller|notification-controller)"}
+        yield {"patch": render_yaml(operations), "target": target}
 
 
 def _webhook(context: ComponentContext) -> Iterator[Sheet]:

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from contextlib import aclosing
+from dataclasses import field
 from typing import ClassVar
 
 from stockman.kubernetes.client import KubernetesClient
@@ -74,6 +76,8 @@ class ChartInstall:
     """Timeout for all attempts."""
     waits: bool = True
     """Whether Helm waits until the installed objects are ready."""
+    environment: Mapping[str, str] = field(default_factory=dict)
+    """Variables with the proxy of the site."""
 
     @property
     def arguments(self) -> tuple[str, ...]:
@@ -160,6 +164,7 @@ def _container(install: ChartInstall) -> dict[str, object]:
             {"name": "KUBERNETES_SERVICE_HOST", **address},
             {"name": "KUBERNETES_SERVICE_PORT", "value": "6443"},
             {"name": "HOME", "value": "/home/helm"},
+            *({"name": name, "value": value} for name, value in install.environment.items()),
         ],
         "volumeMounts": [
             {"name": "values", "mountPath": "/values", "readOnly": True},
