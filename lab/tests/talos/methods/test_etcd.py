@@ -174,6 +174,21 @@ def test_bootstrap_is_refused_once_there_is_data(world: World) -> None:
     assert caught.value.message == "etcd data directory is not empty"
 
 
+def test_bootstrap_is_accepted_again_until_there_is_data(world: World) -> None:
+    """Recorded on Talos 1.13.9: three calls within a second all answer OK."""
+    for one in world.talos.machines:
+        acting.reset(one, frozenset({"partitions"}), ["EPHEMERAL"], [])
+    world.settle()
+    first = machine(world, "talos-trinity")
+    first.state.bootstrap = {"recover": False, "skip_hash": False, "wanted": True}
+
+    ask(world).call("Bootstrap")
+    world.settle()
+
+    with pytest.raises(Refusal, match="etcd data directory is not empty"):
+        ask(world).call("Bootstrap")
+
+
 def test_a_machine_that_is_cut_off_knows_that_its_etcd_is_alone(world: World) -> None:
     fault = world.faults.add(
         Fault(Point.NETWORK, Effect.FAIL, {"machine": "talos-neo"}, times=None)
