@@ -50,6 +50,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "status.vm-missing": lambda: say.vm_missing("cp-1", 1030, "pve"),
     "status.guest-missing": lambda: say.guest_missing("nas", 116, "pve"),
     "status.guest-stopped": lambda: as_warning(say.guest_stopped("nas", 116, "pve1", "stopped")),
+    "status.vm-halted": lambda: say.vm_halted("cp-1", 1030, "pve1", "io-error"),
     "status.vm-stopped": lambda: say.vm_stopped("cp-1", 1030, "pve1", "stopped"),
     "status.vm-locked": lambda: as_warning(say.vm_locked("cp-1", 1030, "pve1", "backup")),
     "status.vm-twice": lambda: say.vm_twice("cp-1", 1040, 1030, "pve2"),

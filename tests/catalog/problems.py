@@ -112,6 +112,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "component.no-token": lambda: told("component.no-token"),
     "component.no-endpoint": lambda: told("component.no-endpoint", change=without_endpoint),
     "component.no-proxmox": lambda: told("component.no-proxmox", change=without_proxmox),
+    "component.proxy-password": lambda: told("component.proxy-password"),
     "component.secret": lacking_a_secret,
     "component.transformation": lambda: told("component.transformation"),
     "component.unknown-secret": lambda: told("component.unknown-secret"),

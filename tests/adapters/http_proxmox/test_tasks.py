@@ -44,7 +44,7 @@ def test_looks_become_rarer_until_they_are_a_second_apart() -> None:
 
     waited(*[RUNNING] * 400, ended("OK"), clock=clock)
 
-    assert clock.slept[:2] == [0.02, 0.02]
+    assert clock.slept[:2] == [0.2, 0.2]
     assert clock.slept == sorted(clock.slept)
     assert clock.slept[-1] == 1.0
 
@@ -58,7 +58,7 @@ def test_a_task_that_is_not_known_yet_is_waited_for() -> None:
 
     waited(UNKNOWN, UNKNOWN, ended("OK"), clock=clock)
 
-    assert clock.slept == [0.02, 0.02]
+    assert clock.slept == [0.2, 0.2]
 
 
 def test_a_task_that_stays_unknown_is_not_found() -> None:
