@@ -197,6 +197,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
         )
     ),
     "vm.no-host": _said(lambda problems: say.no_host(problems, _WISH, ["pve2", "pve3"])),
+    "vm.tag-not-allowed": _said(
+        lambda problems: say.tag_not_allowed(problems, _WISH, "stockman", registered=False)
+    ),
     "vm.no-mapping": _said(
         lambda problems: say.device_without_mapping(problems, _WISH, "gpu", "pci")
     ),

@@ -40,6 +40,7 @@ async def _nothing() -> AsyncIterator[bytes]:
 
 EVERY: dict[str, tuple[Callable[[ProxmoxClient], Awaitable[object]], ...]] = {
     "version": (lambda pve: pve.version(),),
+    "tag_rules": (lambda pve: pve.tag_rules(),),
     "cluster_state": (lambda pve: pve.cluster_state(),),
     "resources": (lambda pve: pve.resources(),),
     "next_vmid": (lambda pve: pve.next_vmid(),),

@@ -54,6 +54,21 @@ class ClusterState:
 
 
 @record
+class TagRules:
+    """Which tags the token may give to guests."""
+
+    allowed: frozenset[str] = frozenset()
+    registered: frozenset[str] = frozenset()
+    """Tags that need `Sys.Modify` on `/`."""
+    is_free: bool = True
+    """Whether all tags are allowed that are not registered."""
+
+    def refuses(self, tag: str) -> bool:
+        """Return whether Proxmox VE refuses to give a tag to a guest."""
+        return tag not in self.allowed and (tag in self.registered or not self.is_free)
+
+
+@record
 class HostSummary:
     """A host in the bulk list; the numbers are None without the privilege `Sys.Audit`."""
 

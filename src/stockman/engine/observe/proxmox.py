@@ -112,6 +112,7 @@ async def observe_proxmox(
         pci = group.create_task(reader.fact("PCI mappings", lambda: mapper.mappings("pci")))
         usb = group.create_task(reader.fact("USB mappings", lambda: mapper.mappings("usb")))
         ha = group.create_task(_ha(reader, pve))
+        tags = group.create_task(reader.fact("options", pve.tag_rules))
         access = group.create_task(_access(reader, administrator, query))
         resources_fact = await _with_free_space(reader, pve, await resources)
         guests = resources_fact.value if isinstance(resources_fact, Fact) else None
@@ -139,6 +140,7 @@ async def observe_proxmox(
         pools=pools.result(),
         pci=pci.result(),
         usb=usb.result(),
+        tags=tags.result(),
         rights=choice.rights,
         access=access.result(),
         rejection=choice.rejection,

@@ -16,6 +16,7 @@ from stockman.proxmox.cluster import (
     GuestSummary,
     Resources,
     StorageSummary,
+    TagRules,
 )
 from stockman.proxmox.ha import HaGroup, HaResource, HaRule
 from stockman.proxmox.pools import DeviceMapping, Pool
@@ -120,6 +121,8 @@ class ObservedProxmox(ObservedGuests):
     pools: Fact[tuple[Pool, ...]] | Unknown
     pci: Fact[tuple[DeviceMapping, ...]] | Unknown
     usb: Fact[tuple[DeviceMapping, ...]] | Unknown
+    tags: Fact[TagRules] | Unknown | None = None
+    """Which tags may be set. None: not read."""
     rights: Fact[Mapping[str, frozenset[str]]] | Unknown | None = None
     """Privileges of stockman's token by path. None: an administrator was used, see `access`."""
     access: Fact[ObservedAccess] | Unknown | None = None

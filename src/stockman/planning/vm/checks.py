@@ -8,7 +8,7 @@ from dataclasses import replace
 
 from stockman.model.names import Vmid
 from stockman.model.problem import Problems, Severity
-from stockman.model.proxmox_values import Drive, NetworkCard, parse_properties
+from stockman.model.proxmox_values import Drive, NetworkCard, parse_properties, parse_tags
 from stockman.model.record import require
 from stockman.planning.fact import Fact, Unknown
 from stockman.planning.observed.proxmox import ObservedProxmox
@@ -52,6 +52,7 @@ def check_guests(
         _check_host(observed, desired, problems)
         _check_devices(observed, desired, mapped, problems)
         _check_sizes(observed, desired, problems)
+        _check_tags(observed, desired, problems)
         guest = observed.guest(desired.identity.vmid)
         if guest is not None and not needs_creation(observed, desired):
             _check_existing(observed, desired, guest, problems)
@@ -278,6 +279,18 @@ def guest_macs(config: VmConfig) -> Iterator[str]:
             continue
         if mac:
             yield mac.lower()
+
+
+def _check_tags(observed: ObservedProxmox, desired: DesiredGuest, problems: Problems) -> None:
+    """Report tags that Proxmox VE would refuse, unless the guest has them already."""
+    if not isinstance(observed.tags, Fact):
+        return
+    guest = observed.guest(desired.identity.vmid)
+    current = guest.tags if guest is not None else ()
+    rules = observed.tags.value
+    for tag in parse_tags(desired.values.get("tags", "")):
+        if tag not in current and rules.refuses(tag):
+            report.tag_not_allowed(problems, desired, tag, registered=tag in rules.registered)
 
 
 def _check_sizes(observed: ObservedProxmox, desired: DesiredGuest, problems: Problems) -> None:

@@ -307,6 +307,22 @@ def root_only(problems: Problems, desired: DesiredGuest, setting: str) -> None:
     )
 
 
+def tag_not_allowed(
+    problems: Problems, desired: DesiredGuest, tag: str, *, registered: bool
+) -> None:
+    problems.error(
+        "vm.tag-not-allowed",
+        f"the token may not give the tag {tag} to {desired.identity.name}",
+        why="it is a registered tag, which needs Sys.Modify on /"
+        if registered
+        else "user-tag-access of the datacenter only allows listed tags",
+        fix="remove it from the registered tags: Datacenter, Options"
+        if registered
+        else "add it to the allowed tags: Datacenter, Options, User Tag Access",
+        at=_at(desired, "tags"),
+    )
+
+
 def device_without_mapping(
     problems: Problems, desired: DesiredGuest, mapping: str, bus: str
 ) -> None:

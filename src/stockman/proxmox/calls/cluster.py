@@ -17,8 +17,9 @@ from stockman.proxmox.cluster import (
     HostSummary,
     Resources,
     StorageSummary,
+    TagRules,
 )
-from stockman.proxmox.rows import boolean, number, read_record, row_list, text
+from stockman.proxmox.rows import boolean, mapping, number, read_record, row_list, text, words
 from stockman.proxmox.transport import Transport
 
 _HOST = {"host": "node", "cores": "maxcpu", "memory": "maxmem", "memory_used": "mem"}
@@ -57,6 +58,10 @@ class ClusterCalls(Calls):
         """List hosts, guests and storages with one call, as far as the token can see them."""
         return await self._resources.run(lambda: self._get(("cluster", "resources"), _resources))
 
+    async def tag_rules(self) -> TagRules:
+        """Return which tags the token may give to guests."""
+        return await self._get(("cluster", "options"), _tag_rules)
+
     async def next_vmid(self) -> Vmid:
         """Return a VMID that is currently free; it is not reserved."""
         return await self._get(("cluster", "nextid"), lambda data: Vmid(number(data)))
@@ -86,6 +91,16 @@ def _state(data: object) -> ClusterState:
                 members=members,
             )
     return ClusterState(name="", quorate=True, members=members)
+
+
+def _tag_rules(data: object) -> TagRules:
+    row = mapping(data)
+    access = mapping(row.get("user-tag-access") or {})
+    return TagRules(
+        allowed=frozenset(words(row.get("allowed-tags") or [])),
+        registered=frozenset(words(row.get("registered-tags") or [])),
+        is_free=text(access.get("user-allow", "free")) == "free",
+    )
 
 
 def _resources(data: object) -> Resources:
