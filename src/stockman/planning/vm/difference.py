@@ -161,6 +161,10 @@ def _is_live(desired: DesiredGuest, config: VmConfig, key: str) -> bool:
         return kind in _LIVE_KEYS or key in _LIVE_CONTAINER_KEYS
     if kind == "net" and key in desired.values and key in config.values:
         return _is_live_nic_change(desired.values[key], config.values[key])
+    if key == "balloon" and key in desired.values:
+        # A running VM neither gets nor loses the device (`vmconfig_hotplug_pending`).
+        running = config.waiting[key] if key in config.waiting else config.values.get(key)
+        return (desired.values[key] == "0") == (running == "0")
     return kind in _LIVE_KEYS
 
 
