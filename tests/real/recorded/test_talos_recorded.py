@@ -106,6 +106,7 @@ METHODS: dict[str, Call] = {
     "MachineService/EtcdMemberList": lambda talos: talos.etcd_members(NODE),
     "MachineService/EtcdStatus": lambda talos: talos.etcd_status(NODE),
     "MachineService/EtcdAlarmList": lambda talos: talos.etcd_alarms(NODE),
+    "MachineService/Kubeconfig": lambda talos: talos.kubeconfig(NODE),
     "MachineService/Read": lambda talos: talos.read_file(NODE, "/x"),
     "MachineService/Events": lambda talos: lines(talos.events(NODE)),
     "MachineService/Logs": lambda talos: lines(

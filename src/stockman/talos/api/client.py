@@ -92,7 +92,9 @@ def _unpack_archive(packed: bytes) -> str:
             plain = zipped.read(_LARGEST_KUBECONFIG + 1)
         if len(plain) > _LARGEST_KUBECONFIG:
             raise InvalidAnswer("it is too large to be a kubeconfig")
-        with tarfile.open(fileobj=io.BytesIO(plain), mode="r:") as archive:
+        # Talos pads neither the file nor the archive.
+        padded = plain + bytes(-len(plain) % tarfile.BLOCKSIZE + 2 * tarfile.BLOCKSIZE)
+        with tarfile.open(fileobj=io.BytesIO(padded), mode="r:") as archive:
             file = archive.extractfile("kubeconfig")
             content = b"" if file is None else file.read()
     except (OSError, EOFError, zlib.error, tarfile.TarError, KeyError):

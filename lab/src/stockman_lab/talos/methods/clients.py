@@ -71,14 +71,12 @@ async def kubeconfig_file(call: Call) -> AsyncIterator[Fields]:
 
 
 def _pack_archive(name: str, content: bytes, now: float) -> bytes:
+    """An archive as Talos 1.13.9 sends it: neither the file nor the end is padded."""
     packed = io.BytesIO()
-    with (
-        gzip.GzipFile(fileobj=packed, mode="wb", mtime=int(now)) as zipped,
-        tarfile.open(fileobj=zipped, mode="w") as archive,
-    ):
-        entry = tarfile.TarInfo(name)
-        entry.size, entry.mode, entry.mtime = len(content), 0o600, int(now)
-        archive.addfile(entry, io.BytesIO(content))
+    entry = tarfile.TarInfo(name)
+    entry.size, entry.mode, entry.mtime = len(content), 0o600, int(now)
+    with gzip.GzipFile(fileobj=packed, mode="wb", mtime=int(now)) as zipped:
+        zipped.write(entry.tobuf(tarfile.USTAR_FORMAT) + content)
     return packed.getvalue()
 
 
