@@ -244,7 +244,9 @@ class Scene:
             async def carry_out_plan(planned: Planned) -> None:
                 life.planned, life.refused = planned, tuple(planned.problems.errors)
                 if not life.refused:
-                    life.outcome = await execute_plan(session, planned.plan, manner)
+                    agreed = frozenset(planned.plan.destroyed_guests)
+                    how = replace(manner, allow_destroy=agreed)
+                    life.outcome = await execute_plan(session, planned.plan, how)
 
             await plan_and_execute(session, wish, carry_out_plan)
 

@@ -1,6 +1,7 @@
 """`stockman destroy`, over the wire: by name only, and nothing but what is its own."""
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -89,7 +90,49 @@ def test_half_an_agreement_destroys_nothing(
     assert guests(planned_workspace) == [500, 1031]
 
 
+def without_neo(planned_workspace: PlannedWorkspace) -> None:
+    path = planned_workspace.directory / "nodes.yaml"
+    path.write_text(re.sub(r"  - name: talos-neo\n(    .*\n)*", "", path.read_text()))
+
+
+def test_yes_alone_destroys_no_guest(planned_workspace: PlannedWorkspace) -> None:
+    without_neo(planned_workspace)
+
+    seen = planned_workspace.ran("apply", "--only", "vms", "--yes")
+    other = planned_workspace.ran("apply", "--only", "vms", "--yes", "--allow-destroy", "neo")
+
+    assert (seen.status, other.status) == (3, 3)
+    assert "plan.destroys" in seen.err
+    assert "--allow-destroy talos-neo" in seen.err
+    assert guests(planned_workspace) == [500, 1031]
+
+
+def test_a_guest_that_is_named_is_destroyed(planned_workspace: PlannedWorkspace) -> None:
+    without_neo(planned_workspace)
+
+    options = ("--only", "vms", "--node", "talos-neo", "--yes", "--allow-destroy", "talos-neo")
+    seen = planned_workspace.ran("apply", *options)
+
+    assert seen.status == 0, seen.err
+    assert guests(planned_workspace) == [500]
+
+
+def test_an_emptied_file_destroys_nothing(planned_workspace: PlannedWorkspace) -> None:
+    (planned_workspace.directory / "nodes.yaml").write_text("")
+
+    applied = planned_workspace.ran("apply", "--yes", "--allow-destroy", "talos-neo")
+    validated = planned_workspace.ran("validate")
+
+    assert (applied.status, validated.status) == (3, 1)
+    assert "config.no-nodes" in validated.err
+    assert guests(planned_workspace) == [500, 1031]
+
+
 def test_guests_without_a_cluster_go_by_a_name_as_well(planned_workspace: PlannedWorkspace) -> None:
+    (planned_workspace.directory / "cluster.yaml").write_text(
+        f"cluster_name: k8s\nproxmox_endpoint: {planned_workspace.lab.endpoint}\n"
+        "proxmox:\n  tls: {ca_file: pve-ca.pem}\n"
+    )
     (planned_workspace.directory / "nodes.yaml").write_text(
         "guests:\n  - {name: talos-neo, vmid: 1031, host: neo, vm: {nics: [{bridge: vmbr0}]}}\n"
     )

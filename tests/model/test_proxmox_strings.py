@@ -127,6 +127,9 @@ def test_the_order_of_devices_is_read(text: str, order: tuple[str, ...]) -> None
         ("tank:subvol-200-disk-0", 200),
         ("local:iso/vm.iso", None),
         ("local:import/talos-100-a.qcow2", None),
+        ("local:import/vm-100-disk-0.qcow2", None),
+        ("nfs:100/photos.qcow2", 100),
+        ("nfs:200/vm-100-disk-0.qcow2", 200),
     ],
 )
 def test_the_owner_of_a_volume_is_told_by_its_name(text: str, owner: int | None) -> None:

@@ -213,3 +213,36 @@ async def test_rights_are_kept_while_another_cluster_of_the_same_name_has_guests
     assert changes == ()
     kept = next(problem for problem in problems if problem.code == "destroy.access-shared")
     assert f"k8s ({FINGERPRINT})" in kept.why
+
+
+@pytest.mark.parametrize("slot", ["scsi0", "scsi5", "unused3"])
+async def test_a_file_that_somebody_put_into_the_directory_of_a_machine_blocks_its_deletion(
+    estate: Estate, slot: str
+) -> None:
+    root = estate.pve
+    root.post("/storage", storage="share", type="dir", path="/share", content="images")
+    photos = {"vmid": 1032, "filename": "photos.qcow2", "size": "1G", "format": "qcow2"}
+    root.post("/nodes/niobe/storage/share/content", **photos)
+    root.done(root.post("/nodes/niobe/qemu/1032/status/stop"))
+    guest = next(iter(estate.world.clusters.values())).state.guests[1032]
+    guest.config.values[slot] = "share:1032/photos.qcow2"
+    changes, destroying = await destruction(estate)
+    estate.edit("nodes.yaml", NIOBE, "")
+
+    outcome = await estate.plan()
+
+    for problems in (destroying, outcome.problems):
+        (refused,) = problems.errors
+        assert refused.code == "vm.data-disk"
+        assert "share:1032/photos.qcow2" in refused.why
+    assert "talos-niobe" in destroyed(changes)
+    with pytest.raises(Refused, match=r"vm\.data-disk"):
+        await perform(outcome.plan.step("vms/destroy/talos-niobe").action, estate.ports())
+
+
+async def test_a_plan_names_the_guests_that_it_destroys(estate: Estate) -> None:
+    estate.edit("nodes.yaml", "vmid: 1032", "vmid: 1132")
+
+    outcome = await estate.plan()
+
+    assert outcome.plan.destroyed_guests == ("talos-niobe",)

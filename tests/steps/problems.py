@@ -12,6 +12,7 @@ from stockman.steps.ports import missing_port
 STEPS = ("images/k8s/1.13.9", "vms/create/cp-1", "talos/configure/cp-1")
 
 MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
+    "plan.destroys": lambda: problems.unconfirmed_destruction(["work-1", "work-2"]),
     "plan.circle": lambda: problems.dependency_cycle(["vms/create/cp-1", "images/k8s/1.13.9"]),
     "plan.damaged": lambda: problems.plan_digest_mismatch("plan.json"),
     "plan.kind": lambda: problems.unknown_kind("plan.json", "vm.polish"),

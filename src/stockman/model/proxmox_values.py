@@ -22,6 +22,7 @@ _TRUE = ("1", "on", "yes", "true")
 _FALSE = ("0", "off", "no", "false")
 _SIZE = pattern(r"(?P<count>\d+(?:\.\d+)?)(?P<unit>[KMGT])?(?:iB)?", re.ASCII)
 _UNITS = {"K": 1 << 10, "M": 1 << 20, "G": 1 << 30, "T": 1 << 40}
+_FOLDERS_WITHOUT_OWNER = ("backup", "import", "iso", "snippets", "vztmpl")
 _OWNED_VOLUME = pattern(r"(?:vm|base|subvol|basevol)-(?P<vmid>[1-9]\d*)-", re.ASCII)
 
 
@@ -122,7 +123,19 @@ class VolumeId:
 
     @property
     def owner(self) -> Vmid | None:
-        """VMID of the guest that owns the volume according to its name. None: no owner."""
+        """VMID of the guest that owns the volume, and with which it is deleted. None: no owner.
+
+        Storages with files read it from the directory, others from the name of the volume.
+        """
+        # PVE::Storage::Plugin::parse_volname: VMID/FILE, or BASE-VMID/BASE/VMID/FILE of a clone.
+        *folders, _ = self.name.split("/")
+        if folders and folders[0].isdigit():
+            return Vmid(int(folders[-1])) if folders[-1].isdigit() else None
+        return None if folders and folders[0] in _FOLDERS_WITHOUT_OWNER else self.named_owner
+
+    @property
+    def named_owner(self) -> Vmid | None:
+        """VMID in the name that Proxmox VE gives to new disks. None: it has another name."""
         match = _OWNED_VOLUME.match(self.name.rsplit("/", 1)[-1])
         return None if match is None else Vmid(int(match["vmid"]))
 

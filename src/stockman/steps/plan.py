@@ -43,6 +43,13 @@ class Plan:
         return tuple(step.action.destroys for step in self.steps if step.action.destroys)
 
     @property
+    def destroyed_guests(self) -> tuple[str, ...]:
+        """Names of the guests that are deleted, or lose what they store."""
+        return tuple(
+            sorted({step.node for step in self.steps if step.action.destroys and step.node})
+        )
+
+    @property
     def touches(self) -> tuple[str, ...]:
         """All identities that its actions change, sorted."""
         return tuple(sorted({identity for step in self.steps for identity in step.action.touches}))

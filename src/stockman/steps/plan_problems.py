@@ -37,6 +37,19 @@ def dependency_cycle(steps: Sequence[str]) -> Problem:
     )
 
 
+def unconfirmed_destruction(names: Sequence[str]) -> Problem:
+    every = ", ".join(names)
+    options = " ".join(f"--allow-destroy {name}" for name in names)
+    return Problem(
+        code="plan.destroys",
+        what=f"the plan destroys {every}",
+        where=every,
+        why="--yes does not cover the destruction of guests; each of them has to be named",
+        fix=f"if this is intended, run `stockman apply --yes {options}`; otherwise correct the"
+        " files. `stockman destroy` deletes the whole cluster",
+    )
+
+
 def unknown_step(step: str, known: Sequence[str]) -> Problem:
     return Problem(
         code="plan.no-such-step",

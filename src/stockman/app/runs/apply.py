@@ -35,7 +35,7 @@ from stockman.steps.digest import digest
 from stockman.steps.kubernetes.flux import Reconcile
 from stockman.steps.kubernetes.objects import GIT_REPOSITORIES
 from stockman.steps.plan import Plan, build_plan, parse_plan
-from stockman.steps.plan_problems import invalid_plan
+from stockman.steps.plan_problems import invalid_plan, unconfirmed_destruction
 from stockman.steps.repository import (
     MANAGED_PATHS,
     CommitPushed,
@@ -77,6 +77,8 @@ class ApplyOptions:
     stop: StopRequest
     watchers: tuple[Watcher, ...] = ()
     max_parallel: int = MAX_PARALLEL
+    allow_destroy: frozenset[str] = frozenset()
+    """Guests whose destruction was confirmed, by name."""
 
 
 async def plan_and_execute(
@@ -107,7 +109,13 @@ async def is_left_open(home: RunHome, clock: Clock) -> bool:
 
 
 async def execute_plan(session: Session, plan: Plan, manner: ApplyOptions) -> RunOutcome:
-    """Execute a plan. Raises `Refused` if the state it depends on has changed."""
+    """Execute a plan.
+
+    Raises `Refused` if it destroys a guest that was not confirmed, or if the state it depends on
+    has changed.
+    """
+    if unconfirmed := [name for name in plan.destroyed_guests if name not in manner.allow_destroy]:
+        raise Refused(unconfirmed_destruction(unconfirmed))
     run_options = RunOptions(
         by=manner.by,
         stop=manner.stop,

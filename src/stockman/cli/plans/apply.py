@@ -13,6 +13,7 @@ from stockman.cli.command import command
 from stockman.cli.completion import complete_clusters
 from stockman.cli.output import Exit, Output
 from stockman.cli.plans.options import admin as admin_option
+from stockman.cli.plans.options import allow_destroy as allow_destroy_option
 from stockman.cli.plans.options import login, plan_options, plan_request, reject_shape_options
 from stockman.cli.plans.options import max_parallel as max_parallel_option
 from stockman.cli.terminal.prompts import confirm
@@ -44,11 +45,15 @@ if TYPE_CHECKING:
             "apply the changes of one node, without confirmation"
         ),
         "stockman apply --any-time": "restart machines outside of upgrade.windows too",
+        "stockman apply --yes --allow-destroy talos-neo": (
+            "apply without prompts, although the plan deletes talos-neo"
+        ),
     }
 )
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
 @plan_options
 @max_parallel_option
+@allow_destroy_option
 @options.yes_option
 @options.output
 @click.pass_context
@@ -64,12 +69,15 @@ def apply(  # noqa: PLR0913 - one parameter per option
     any_time: bool,
     admin: str | None,
     max_parallel: int,
+    allow_destroy: tuple[str, ...],
     yes: bool,
     output: Output,
 ) -> int:
     """Apply the configuration: access, images, VMs, Talos, Kubernetes.
 
     The plan is shown and has to be confirmed; the prompt lists everything that will be destroyed.
+    If the plan deletes or recreates guests, their names have to be typed, or given with
+    --allow-destroy; --yes alone never destroys a guest.
     Every step checks, acts and checks again, and is recorded in a journal, so an interrupted run
     can be resumed. Press Ctrl-C once to finish the running steps and release all holds, twice to
     stop immediately. With FILE, a saved plan is applied as it is, unless something it touches has
@@ -89,7 +97,13 @@ def apply(  # noqa: PLR0913 - one parameter per option
     request = plan_request(
         only, nodes, until, push=push, prune=prune, reconcile=reconcile, any_time=any_time
     )
-    command_line = ApplyRun(workspace, output, yes=yes, max_parallel=max_parallel)
+    command_line = ApplyRun(
+        workspace,
+        output,
+        yes=yes,
+        max_parallel=max_parallel,
+        allow_destroy=frozenset(allow_destroy),
+    )
     with report_problems_as_events(output, workspace.clock):
         return asyncio.run(command_line.plan_and_run(file, request, login(admin)))
 
@@ -104,7 +118,10 @@ class ApplyRun:
         *,
         yes: bool,
         max_parallel: int = MAX_PARALLEL,
+        allow_destroy: frozenset[str] = frozenset(),
     ) -> None:
+        """`allow_destroy` are guests whose destruction is confirmed."""
+        self._allow_destroy = allow_destroy
         self._context = workspace
         self._output = output
         self._yes = yes
@@ -146,8 +163,6 @@ class ApplyRun:
         """Show a plan, ask for confirmation, and execute it."""
         from stockman.app.runs.apply import is_left_open
         from stockman.cli.plans.report import show_run_plan
-        from stockman.cli.plans.view import destroy_question
-        from stockman.cli.terminal.screen import current_screen
 
         # Holds of an unfinished run are released even if there are no other changes.
         has_no_work = view.plan.is_empty and not await is_left_open(
@@ -156,11 +171,29 @@ class ApplyRun:
         show_run_plan(view, self._context.clock.now(), self._output)
         if has_no_work:
             return Exit.DONE
-        question = destroy_question(view.plan)
-        if not view.plan.is_empty and not confirm(question, yes=self._yes):
+        if not view.plan.is_empty and not self._is_confirmed(view.plan):
             current_screen().note("No changes were made.")
             return Exit.FAILED
         return await self.run(session, view.plan)
+
+    def _is_confirmed(self, plan: Plan) -> bool:
+        """Return whether the user confirmed the plan, and each guest that it destroys by name."""
+        from stockman.cli.plans.view import destroy_question
+        from stockman.cli.terminal.prompts import ask
+        from stockman.model.errors import Refused
+        from stockman.steps.plan_problems import unconfirmed_destruction
+
+        unconfirmed = [name for name in plan.destroyed_guests if name not in self._allow_destroy]
+        if not unconfirmed:
+            return confirm(destroy_question(plan), yes=self._yes)
+        if self._yes or not current_screen().can_prompt:
+            raise Refused(unconfirmed_destruction(unconfirmed))
+        names = " ".join(unconfirmed)
+        question = f"{destroy_question(plan)}\nType {names} to destroy and execute"
+        if ask(question, option="--yes --allow-destroy").split() != unconfirmed:
+            return False
+        self._allow_destroy |= frozenset(unconfirmed)
+        return True
 
     async def run(self, session: Session, plan: Plan) -> int:
         """Execute a plan without asking, and print the result."""
@@ -186,6 +219,7 @@ class ApplyRun:
                     stop=stop,
                     watchers=(watcher,),
                     max_parallel=self._max_parallel,
+                    allow_destroy=self._allow_destroy,
                 )
                 outcome = await execute_plan(session, plan, apply_options)
         seconds = (clock.now() - began).total_seconds()
@@ -276,7 +310,8 @@ class DestroyRun:
             if not self._is_confirmed(destruction.plan.cluster, has_cluster=has_cluster):
                 current_screen().note("No changes were made.")
                 return Exit.FAILED
-            applying = ApplyRun(workspace, self._output, yes=True)
+            names = frozenset(destruction.plan.destroyed_guests)
+            applying = ApplyRun(workspace, self._output, yes=True, allow_destroy=names)
             return await applying.run(session, destruction.plan)
 
     def _is_confirmed(self, cluster: str, *, has_cluster: bool) -> bool:

@@ -40,6 +40,14 @@ admin = click.option(
     "$PROXMOX_VE_PASSWORD. $PROXMOX_VE_ENDPOINT must name the Proxmox VE that gets them.",
 )
 
+allow_destroy = click.option(
+    "--allow-destroy",
+    multiple=True,
+    metavar="NAME",
+    shell_complete=complete_subjects,
+    help="Confirm that this guest may be destroyed; can be repeated.",
+)
+
 max_parallel = click.option(
     "--max-parallel",
     type=click.IntRange(1, 100),

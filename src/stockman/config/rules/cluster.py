@@ -114,7 +114,10 @@ _REQUIRED_KEYS = {
 
 def check_presence(context: RuleContext) -> None:
     """Check required keys of a cluster. Without Talos nodes none is required."""
-    if not context.has_cluster or not context.complete:
+    if not context.complete:
+        return
+    if not context.has_cluster:
+        _check_no_nodes(context)
         return
     for path, purpose in _REQUIRED_KEYS.items():
         *sections, field = path.split(".")
@@ -129,6 +132,28 @@ def check_presence(context: RuleContext) -> None:
             fix=f"add {name}; see `stockman explain {name}`",
             at=context.cluster_file,
         )
+
+
+_CLUSTER_SECTIONS = ("network", "kubernetes", "gateways", "repository", "cilium", "talos")
+
+
+def _check_no_nodes(context: RuleContext) -> None:
+    """Reject keys of a cluster without nodes: with an emptied list all machines would go."""
+    if any(problem.code == "config.missing-file" for problem in context.problems):
+        return
+    for name in _CLUSTER_SECTIONS:
+        section: Traced = getattr(context.configuration, name)
+        keys = [key for key in section.origins if key]
+        if keys:
+            context.problems.error(
+                "config.no-nodes",
+                "a cluster is configured, but it has no nodes",
+                why="without nodes, all machines of the cluster would be deleted",
+                fix="restore the nodes; to delete the cluster, run `stockman destroy` while they"
+                " are configured; for guests without a cluster, remove the keys of the cluster",
+                at=section.origins[keys[0]],
+            )
+            return
 
 
 def check_upgrades(context: RuleContext) -> None:

@@ -90,7 +90,10 @@ def disks_lost_with(config: VmConfig, vmid: Vmid, scratch: tuple[str, ...]) -> I
     """Return data disks that Proxmox VE would delete with a guest."""
     for slot, drive in drives(config).items():
         volume = drive.volume
-        if slot in _OWNED_SLOTS or drive.is_cdrom or volume is None or volume.owner != vmid:
+        if drive.is_cdrom or volume is None or volume.owner != vmid:
+            continue
+        # A file in the directory of the guest is deleted too, also if somebody copied it there.
+        if slot in _OWNED_SLOTS and volume.named_owner == vmid:
             continue
         if drive.options.get("serial") not in scratch:
             yield f"{slot} ({volume})"
