@@ -34,6 +34,7 @@ proxmox:
   token_secret: ${PVE_TOKEN}
 talos:
   schematic_id: SCHEMATIC
+  patch_order: talhelper
   factory_url: http://127.66.0.4:FACTORY
 """.replace("SCHEMATIC", "0" * 64)
 NODES = """\
