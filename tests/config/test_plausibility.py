@@ -120,3 +120,10 @@ def test_a_machine_of_somebody_else_needs_its_mac_address() -> None:
     nodes = text.replace("    vm: {vmid: 1021, host: pve-a}\n", "")
 
     assert [problem.what for problem in problems(nodes=nodes)] == ["nodes[0].mac_addr is missing"]
+
+
+def test_an_unknown_component_is_reported_at_its_name() -> None:
+    (problem,) = problems(f"{CLUSTER}components:\n  grafanaa:\n    enabled: true\n")
+
+    assert problem.code == "component.unknown"
+    assert str(problem.where) == "cluster.yaml:15:3"

@@ -264,7 +264,7 @@ def read_record(cls: type[T], tree: MappingNode, reading: ReadContext, path: str
 class _FieldReader:
     """Reads one field of a record class."""
 
-    __slots__ = ("_hint", "_reader", "default", "field", "free", "name", "required")
+    __slots__ = ("_hint", "_reader", "default", "field", "free", "name", "named", "required")
 
     def __init__(self, field: Field[Any], hint: object) -> None:
         self.field = field
@@ -272,6 +272,8 @@ class _FieldReader:
         self.required = any(isinstance(marker, Required) for marker in _markers(hint))
         self.default = field.default is not MISSING or field.default_factory is not MISSING
         self.free = hint == dict[str, object]
+        self.named = get_origin(hint) is dict and not self.free
+        """Whether a user names the entries."""
         self._hint = hint
         self._reader: NodeReader | None = None
         """None: no file has this field so far."""
@@ -325,6 +327,10 @@ def _read_fields(cls: type, node: TreeNode, location: KeyLocation, reading: Read
             for index, (path, at, via) in enumerate(value.names):
                 name = f"{path or inner.path}[{at}]"
                 origins[f"{key.field.name}[{index}]"] = Origin(value.items[index].at, name, via)
+        elif key.named and isinstance(value, MappingNode):
+            for named, item in value.entries.items():
+                at = Origin(item.key.at, f"{inner.path}.{named}", item.via or inner.via)
+                origins[f"{key.field.name}.{named}"] = at
         elif key.free and isinstance(value, MappingNode):
             origins |= _nested_origins(value, key.field.name, inner)
     for key in keys.values():

@@ -310,7 +310,7 @@ def _report_unknown_component(
         f"there is no component {name}",
         why="no component of the catalog has that name",
         fix=f"write {meant}" if meant else "`stockman explain component` lists all of them",
-        at=component.where(),
+        at=context.configuration.origins.get(f"components.{name}") or component.where(),
     )
 
 
