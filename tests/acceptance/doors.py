@@ -65,14 +65,14 @@ class CountedRepo:
         work = lambda: self._inner.commit(paths, message)  # noqa: E731
         return await self._count("commit", work, is_write=True)
 
-    async def push(self) -> None:
-        await self._count("push", self._inner.push, is_write=True)
+    async def push(self, branch: str = "") -> None:
+        await self._count("push", lambda: self._inner.push(branch), is_write=True)
 
     async def read_remote(self, remote: RemoteBranch) -> str | None:
         return await self._count("read_remote", lambda: self._inner.read_remote(remote))
 
-    async def fetch(self) -> str | None:
-        return await self._count("fetch", self._inner.fetch)
+    async def fetch(self, branch: str = "") -> str | None:
+        return await self._count("fetch", lambda: self._inner.fetch(branch))
 
     async def tree(self, commit: str, folder: str = "") -> tuple[TreeFile, ...]:
         return await self._count("tree", lambda: self._inner.tree(commit, folder))

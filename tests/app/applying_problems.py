@@ -6,12 +6,17 @@ from collections.abc import Callable
 
 from stockman.app.proxmox import incomplete_token
 from stockman.app.rendering.render import decision_needed
-from stockman.app.runs.apply import stale_plan
+from stockman.app.runs.apply import changed_files, stale_plan
 from stockman.app.runs.connections import no_token
 from stockman.app.runs.identity import invalid_identity, unwritable_identity
 from stockman.app.runs.secrets import secret_missing, unwritable_secret
 from stockman.cli.plans.apply import missing_cluster_name
-from stockman.cli.plans.options import no_password, plan_file_conflict
+from stockman.cli.plans.options import (
+    invalid_branch,
+    no_password,
+    plan_file_conflict,
+    push_options_without_push,
+)
 from stockman.cli.plans.plan import plan_not_writable
 from stockman.model.problem import Problem
 from stockman.planning import problems as composition
@@ -22,6 +27,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     ),
     "identity.unwritable": lambda: unwritable_identity("Read-only file system"),
     "cli.already-planned": lambda: plan_file_conflict("plan.json", ["--only", "--push"]),
+    "cli.branch": lambda: invalid_branch("a..b"),
+    "cli.without-push": lambda: push_options_without_push("--message"),
+    "run.files-changed": lambda: changed_files("20260301t060000z-5f2c1a"),
     "cli.no-password": lambda: no_password("root@pam"),
     "cli.unnamed-cluster": lambda: missing_cluster_name("k8s", "k9s", yes=True),
     "plan.api-silent": composition.api_unreachable,

@@ -111,6 +111,9 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "status.repository-behind": lambda: say.flux_behind(
         "main@3f2a1b0c9d8e", "77aa66bb55cc44dd33ee22ff11aa00bb99cc88dd", "main"
     ),
+    "status.not-committed": lambda: as_warning(
+        say.files_to_commit(("cluster.yaml", "kubernetes/apps/default/echo/app/helmrelease.yaml"))
+    ),
     "status.not-pushed": lambda: as_warning(
         say.commit_to_push(
             "77aa66bb55cc44dd33ee22ff11aa00bb99cc88dd", "3f2a1b0c9d8e7f6a5b4c3d2e1f0a9b8c7d6e5f4a"

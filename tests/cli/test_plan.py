@@ -91,6 +91,21 @@ def test_a_kept_plan_is_refused_when_the_files_changed(planned_workspace: Planne
     assert "plan.outdated" in seen.err
 
 
+def test_options_of_a_push_need_a_push_and_a_valid_branch(
+    planned_workspace: PlannedWorkspace,
+) -> None:
+    for words, code in (
+        (("--message", "Update"), "cli.without-push"),
+        (("--branch", "update"), "cli.without-push"),
+        (("--push", "--branch", "-f"), "cli.branch"),
+        (("--push", "--branch", "a..b"), "cli.branch"),
+    ):
+        seen = planned_workspace.ran("plan", *words)
+
+        assert seen.status == 64
+        assert code in seen.err
+
+
 def test_nothing_is_done_without_an_answer(planned_workspace: PlannedWorkspace) -> None:
     seen = planned_workspace.ran("apply", "--only", "access")
 

@@ -198,6 +198,25 @@ def test_a_run_that_is_done_is_not_gone_on_with(directory: Path, runs: Runs) -> 
     assert "error[run.over]" in found.err
 
 
+def test_a_run_is_not_continued_after_the_configuration_changed(
+    directory: Path, runs: Runs
+) -> None:
+    workspace = RunWorkspace(directory, {}, JumpClock(), Dice("workspace"))
+    carried_out(directory, replace(PLAN, files=workspace.files_digest), stopped=True)
+    nodes = directory / "nodes.yaml"
+    before = nodes.read_text("utf-8")
+    nodes.write_text(before.replace("memory: ", "memory: 1", 1), "utf-8")
+
+    changed = runs("resume")
+    nodes.write_text(f"# only a comment\n{before}", "utf-8")
+    same = runs("resume")
+
+    assert changed.status == 3
+    assert "run.files-changed" in changed.err
+    assert "stockman apply" in changed.err
+    assert "run.files-changed" not in same.err
+
+
 def test_a_step_without_a_door_stops_the_run(directory: Path, runs: Runs) -> None:
     carried_out(directory, plan_of(make("a")))
 

@@ -92,6 +92,26 @@ def test_pushing_commits_what_was_rendered_and_nothing_else() -> None:
     assert told(repository)[0] is GateAnswer.GO
 
 
+def test_a_pull_request_is_pushed_once_and_waited_for() -> None:
+    repository = repo()
+    repository.files[FILE] = b"two"
+    push = PushRepository(branch="main", pull_request="update", message="Update echo")
+    gate = CommitPushed(branch="main", pull_request="update")
+
+    asyncio.run(push.run(ports(repository)))
+    waiting = asyncio.run(gate.check(ports(repository)))
+
+    assert asyncio.run(push.done(ports(repository)))
+    assert waiting.answer is GateAnswer.STOP
+    assert "merge branch update into main" in waiting.because
+    state = asyncio.run(repository.state())
+    assert state.commit is not None
+    assert asyncio.run(repository.commits(state.commit, most=1))[0].subject == "Update echo"
+
+    asyncio.run(repository.push())
+    assert asyncio.run(gate.check(ports(repository))).answer is GateAnswer.GO
+
+
 def test_what_waits_for_a_secret_stops() -> None:
     gate = NoPendingSecrets(pending=("proxmox-ccm waits for its token",))
 

@@ -279,7 +279,8 @@ def runs_resume(
     """Resume a run that was interrupted, paused or failed.
 
     RUN defaults to the newest run. Every step is checked before it is executed, so nothing is done
-    twice. Press Ctrl-C once to finish the running steps and release all holds, twice to stop
+    twice. If the configuration changed since the run was planned, it is refused: `stockman apply`
+    plans again. Press Ctrl-C once to finish the running steps and release all holds, twice to stop
     immediately.
 
     The exit status is that of `stockman apply`: 0 if the run succeeded, 1 if it failed before any
@@ -290,7 +291,13 @@ def runs_resume(
     from stockman.cli.plans.report import exit_status, show_result
     from stockman.engine.lifecycle import resume_run
 
-    request = RunRequest(run=run, output=output, admin=login(admin), max_parallel=max_parallel)
+    request = RunRequest(
+        run=run,
+        output=output,
+        admin=login(admin),
+        max_parallel=max_parallel,
+        needs_same_files=True,
+    )
     ended = _continue_run(options.directory(ctx), request, resume_run)
     show_result(ended, output)
     return exit_status(ended.outcome)
@@ -333,11 +340,13 @@ class RunRequest:
     admin: Login | None = field(default=None, repr=False)
     """Login for Proxmox VE. None: from the environment."""
     max_parallel: int = MAX_PARALLEL
+    needs_same_files: bool = False
+    """Whether the files must not have changed since the run was planned."""
 
 
 def _continue_run(directory: Path, request: RunRequest, act: Act) -> RunResult:
     from stockman.adapters.system import SystemEntropy, SystemTimekeeper
-    from stockman.app.runs.apply import interruptible
+    from stockman.app.runs.apply import interruptible, refuse_changed_files
     from stockman.app.runs.connections import open_clients
     from stockman.app.runs.history import current_user, load_run, open_run_store
     from stockman.app.runs.workspace import RunWorkspace
@@ -358,6 +367,8 @@ def _continue_run(directory: Path, request: RunRequest, act: Act) -> RunResult:
         ):
             home = replace(unsigned, signer=workspace.signer)
             progress = await load_run(home, request.run, clock)
+            if request.needs_same_files:
+                refuse_changed_files(progress.plan, workspace.files_digest, progress.run)
             watched = LivePlan(plan=progress.plan, before=progress.entries, stop=stop)
             async with live_view(watched, clock, request.output) as watcher:
                 with interruptible(stop):

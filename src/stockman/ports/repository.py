@@ -96,12 +96,15 @@ class GitRepository(Protocol):
         """
         ...
 
-    async def push(self) -> None:
-        """Push the branch to its remote, without force."""
+    async def push(self, branch: str = "") -> None:
+        """Push the branch to its remote, without force; `branch`: as this branch of the remote."""
         ...
 
-    async def fetch(self) -> str | None:
-        """Fetch the branch; returns its commit. None: the remote branch does not exist."""
+    async def fetch(self, branch: str = "") -> str | None:
+        """Fetch the branch, or another `branch` of its remote; returns its commit.
+
+        None: the remote branch does not exist.
+        """
         ...
 
     async def read_remote(self, remote: RemoteBranch) -> str | None:

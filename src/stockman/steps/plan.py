@@ -26,6 +26,8 @@ class Plan:
     """Ordered: every step comes after the steps that it needs."""
     desired: str = ""
     """Digest of the desired state."""
+    files: str = ""
+    """Digest of what the files say, without what runs store. Empty: they may change."""
     touched: Mapping[str, str] = field(default_factory=dict)
     """Digests of the observed objects that its actions change, by identity (`Action.touches`)."""
     lanes: Mapping[str, int] = field(default_factory=dict)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection
 from typing import ClassVar
 
+from stockman.config.load import CONFIG_FILES
 from stockman.model.errors import NotFound, StockmanError, Unreachable
 from stockman.model.git_address import git_host
 from stockman.model.record import record
@@ -43,6 +44,8 @@ FOLLOWED_PATHS = ("kubernetes", "bootstrap", ".sops.yaml")
 """Paths that the cluster follows."""
 MANAGED_PATHS = (*FOLLOWED_PATHS, "talos", ".stockman/secrets.lock", ".stockman/rendered.lock")
 """Paths that are committed: those that the cluster follows, and files about secrets."""
+REPOSITORY_PATHS = (*MANAGED_PATHS, *CONFIG_FILES, "templates", ".gitignore")
+"""Paths that are committed, and the files that they are rendered from."""
 _NAMED, _SHOWN = 3, 12
 
 
@@ -68,6 +71,8 @@ class CommitPushed(Gate):
     branch: str
     """The branch that the cluster follows."""
     places: tuple[str, ...] = FOLLOWED_PATHS
+    pull_request: str = ""
+    """The branch with the commit that is to be merged. Empty: the commit is pushed directly."""
 
     @property
     def summary(self) -> str:
@@ -76,7 +81,7 @@ class CommitPushed(Gate):
     async def check(self, ports: Ports) -> Verdict:
         why = await self.difference(ports)
         if why:
-            problem = problems.missing_push(self.branch, why)
+            problem = problems.missing_push(self.branch, why, self.pull_request)
             return Verdict(answer=GateAnswer.STOP, because=f"{why}; {problem.fix}")
         return Verdict(
             answer=GateAnswer.GO, because="the remote has the commit that is checked out"
@@ -156,9 +161,13 @@ class PushRepository(Action):
     branch: str
     message: str = "Render the cluster"
     places: tuple[str, ...] = MANAGED_PATHS
+    pull_request: str = ""
+    """The branch that gets the commit instead, to be merged by somebody. Empty: none."""
 
     @property
     def summary(self) -> str:
+        if self.pull_request:
+            return f"commit what was rendered, and push it as branch {self.pull_request}"
         return f"commit what was rendered, and push branch {self.branch}"
 
     @property
@@ -166,10 +175,17 @@ class PushRepository(Action):
         return (f"repo/{self.branch}",)
 
     async def done(self, ports: Ports) -> bool:
-        return not await CommitPushed(branch=self.branch, places=self.places).difference(ports)
+        if not await CommitPushed(branch=self.branch, places=self.places).difference(ports):
+            return True
+        if not self.pull_request:
+            return False
+        repo = ports.to_repo()
+        state = await repo.state()
+        is_committed = state.commit is not None and not files_to_commit(state, self.places)
+        return is_committed and await repo.fetch(self.pull_request) == state.commit
 
     async def run(self, ports: Ports) -> None:
         repo = ports.to_repo()
         if left := files_to_commit(await repo.state(), self.places):
             await repo.commit(left, self.message)
-        await repo.push()
+        await repo.push(self.pull_request)

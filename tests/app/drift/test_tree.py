@@ -49,10 +49,11 @@ def test_other_files_need_rendering_and_the_plan_does_it(scene: Scene) -> None:
     scene.edit("cluster.yaml", "^kubernetes_version: .*$", "kubernetes_version: 1.34.1\ndrift: {}")
     (scene.directory / COREDNS).unlink()
 
-    only = scene.only()
+    uncommitted, missing = scene.find().drifts
 
-    assert only.description == f"{COREDNS} is not on disk"
-    assert [step.id for step in only.correction.steps] == ["access/render"]
+    assert [value.key for value in uncommitted.values] == ["cluster.yaml"]
+    assert missing.description == f"{COREDNS} is not on disk"
+    assert [step.id for step in missing.correction.steps] == ["access/render"]
 
 
 def test_commits_that_others_pushed_are_told_with_their_authors(scene: Scene) -> None:

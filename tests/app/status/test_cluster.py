@@ -299,6 +299,12 @@ def test_an_object_of_flux_that_says_nothing_is_not_ready(simulation: Scene) -> 
         (ObservedRepository(branch="main", local=COMMIT, pushed=COMMIT), []),
         (ObservedRepository(branch="main", local=OLD, pushed=OLD), ["status.repository-behind"]),
         (ObservedRepository(branch="main", local=OLD, pushed=COMMIT), ["status.not-pushed"]),
+        (
+            ObservedRepository(
+                branch="main", local=COMMIT, pushed=COMMIT, uncommitted=("cluster.yaml",)
+            ),
+            ["status.not-committed"],
+        ),
         (ObservedRepository(branch="trial", local=OLD, pushed=OLD), ["status.unknown"]),
         (ObservedRepository(branch="main", local=COMMIT, why="no answer"), ["status.unknown"]),
     ],

@@ -97,8 +97,9 @@ class MemoryRepo:
             self.staged.pop(path, None)
         return name
 
-    async def push(self) -> None:
-        remote, branch = self._require_remote()
+    async def push(self, branch: str = "") -> None:
+        remote, own = self._require_remote()
+        branch = branch or own
         if self._head is None:
             return
         remote_head = remote.branches.get(branch)
@@ -107,8 +108,9 @@ class MemoryRepo:
         remote.commits |= {name: self._commits[name] for name in self._history()}
         remote.branches[branch] = self._head
 
-    async def fetch(self) -> str | None:
-        remote, branch = self._require_remote()
+    async def fetch(self, branch: str = "") -> str | None:
+        remote, own = self._require_remote()
+        branch = branch or own
         self._commits = {**remote.commits, **self._commits}
         return remote.branches.get(branch)
 

@@ -167,6 +167,23 @@ def test_a_push_never_overwrites_what_others_pushed(tell: Tell) -> None:
     tell(story)
 
 
+def test_a_commit_is_pushed_to_another_branch_for_a_pull_request(tell: Tell) -> None:
+    async def story(scene: Scene) -> None:
+        await begun(scene)
+        await scene.repo.push()
+        before = await scene.repo.fetch()
+        scene.write("ours", b"ours")
+        ours = await scene.repo.commit(["ours"], "Ours")
+
+        assert await scene.repo.fetch("update") is None
+        await scene.repo.push("update")
+
+        assert await scene.repo.fetch("update") == ours
+        assert await scene.repo.fetch() == before
+
+    tell(story)
+
+
 def test_nobody_commits_without_a_name(tell: Tell) -> None:
     async def story(scene: Scene) -> None:
         scene.forget_who()

@@ -280,23 +280,27 @@ class LocalGitRepository:
             raise refusals.detached_head_error(str(git.directory))
         return await create_commit(git, branch, await self._head(git), paths, message)
 
-    async def push(self) -> None:
+    async def push(self, branch: str = "") -> None:
         git = await self._git(remote=True)
-        branch = await self._require_branch(git)
-        upstream = find_upstream(await read_settings(git), branch)
+        source = await self._require_branch(git)
+        upstream = find_upstream(await read_settings(git), source)
+        if branch:
+            upstream = upstream._replace(branch=branch)
         if await self._head(git) is None:
             return
         result = await git.run(
             *("push", "--porcelain", "--no-verify", "--no-follow-tags", "--"),
-            *(upstream.remote, f"refs/heads/{branch}:refs/heads/{upstream.branch}"),
+            *(upstream.remote, f"refs/heads/{source}:refs/heads/{upstream.branch}"),
         )
         error = push_error(f"{upstream.remote} {upstream.branch}", result)
         if error is not None:
             raise error
 
-    async def fetch(self) -> str | None:
+    async def fetch(self, branch: str = "") -> str | None:
         git = await self._git(remote=True)
         upstream = find_upstream(await read_settings(git), await self._require_branch(git))
+        if branch:
+            upstream = upstream._replace(branch=branch)
         result = await git.run(
             *("fetch", "--quiet", "--no-tags", "--no-write-fetch-head", "--no-recurse-submodules"),
             *("--", upstream.remote, f"+refs/heads/{upstream.branch}:{upstream.tracking}"),

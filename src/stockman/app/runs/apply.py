@@ -148,6 +148,23 @@ def check_saved_plan(plan: Plan, now: Planned) -> None:
         raise Refused(problem)
 
 
+def refuse_changed_files(plan: Plan, files: str, run: str) -> None:
+    """Raise `Refused` if the files have changed since the plan of a run was made."""
+    if plan.files and plan.files != files:
+        raise Refused(changed_files(run))
+
+
+def changed_files(run: str) -> Problem:
+    return Problem(
+        code="run.files-changed",
+        what="the configuration was changed after the run was planned",
+        where=run,
+        why="the run would continue with what the files said before",
+        fix="run `stockman apply`, which ends this run and plans the rest again; or restore the"
+        " files to continue the run",
+    )
+
+
 def waits_for_push(outcome: RunOutcome) -> bool:
     """Whether a run paused until the user commits and pushes."""
     return outcome.state.step(PUSHED).progress is StepProgress.FAILED

@@ -56,6 +56,10 @@ class PlanOptions:
     until: str = ""
     """The last step or stage. Empty: to the end."""
     push: bool = False
+    push_message: str = ""
+    """Message of the commit. Empty: the default."""
+    pull_request: str = ""
+    """The branch that is pushed instead of the followed one. Empty: none."""
     prune: bool = False
     reconcile: bool = False
     """Whether Flux is asked to reconcile at once."""
@@ -106,7 +110,7 @@ class Planner:
             desired=workspace.desired,
             configurations=workspace.configurations() if observed.beyond_proxmox else {},
             client_files=workspace.client_files(),
-            kubernetes=self._desired_kubernetes,
+            kubernetes=self._with_push_options(plan_options),
             unrendered=tuple(change.path for change in rendering.changes) if rendering else (),
             stale=tuple(_stale_files(rendering)) if rendering else (),
             push=plan_options.push,
@@ -120,12 +124,22 @@ class Planner:
         problems = Problems()
         problems.extend(workspace.warnings)
         problems.extend(changes_.problems)
-        plan, changes = narrow_plan(changes_.plan, changes_.changes, plan_options, self._known())
+        complete = replace(changes_.plan, files=workspace.files_digest)
+        plan, changes = narrow_plan(complete, changes_.changes, plan_options, self._known())
         return Planned(
             changes=changes,
             plan=plan,
             problems=problems,
             observed=observed,
+        )
+
+    def _with_push_options(self, plan_options: PlanOptions) -> DesiredKubernetes | None:
+        if self._desired_kubernetes is None:
+            return None
+        return replace(
+            self._desired_kubernetes,
+            push_message=plan_options.push_message,
+            pull_request=plan_options.pull_request,
         )
 
     async def _with_earlier_etcd(self, observed: Observed) -> Observed:

@@ -29,8 +29,10 @@ from stockman.ports import repository_errors as refusals
 from stockman.ports.repository import GitRepository, PushTarget, RepositoryState
 from stockman.ports.system import Entropy, Timekeeper
 from stockman.steps.digest import digest
+from stockman.steps.kubernetes.problems import missing_push
 from stockman.steps.plan import Plan, build_plan
 from stockman.steps.ports import Ports
+from stockman.steps.repository import MANAGED_PATHS, CommitPushed
 from stockman.steps.step import Stage
 
 if TYPE_CHECKING:
@@ -60,11 +62,26 @@ class Session:
         """Observe everything and make a plan."""
         planned = await self.planner.plan(self.ports, options)
         cluster, repo = self.workspace.cluster, self.ports.repo
-        if cluster is None or repo is None or not _brings_kubernetes(planned.plan):
+        if cluster is None or repo is None:
             return planned
         followed = FollowedBranch(url=cluster.repository.url, branch=cluster.repository.branch)
-        problems = await check_repository(repo, followed, push=options.push)
+        if _brings_kubernetes(planned.plan):
+            problems = await check_repository(repo, followed, push=options.push)
+        elif planned.observed.api_answers:
+            problems = await self._unpushed_changes(followed.branch)
+        else:
+            return planned
         return replace(planned, problems=Problems([*planned.problems, *problems]))
+
+    async def _unpushed_changes(self, branch: str) -> Problems:
+        """Return a warning if the cluster follows another commit than the work tree has."""
+        desired = self.planner.desired_kubernetes
+        places = desired.files if desired is not None and desired.files else MANAGED_PATHS
+        try:
+            why = await CommitPushed(branch=branch, places=places).difference(self.ports)
+        except StockmanError as error:
+            return Problems([_warning(error.problem)])
+        return Problems([_warning(missing_push(branch, why))] if why else [])
 
 
 def _brings_kubernetes(plan: Plan) -> bool:

@@ -33,6 +33,7 @@ from stockman.planning.access.desired import list_desired_tokens
 from stockman.planning.kubernetes.desired import DesiredKubernetes
 from stockman.planning.talos.desired import client_files as wanted_files
 from stockman.planning.vm.desired import owner_of
+from stockman.steps.digest import digest
 from stockman.steps.repository import MANAGED_PATHS
 from stockman.steps.secret_ref import SecretRef, Secrets
 from stockman.steps.talos.client_files import WriteClientFile
@@ -133,6 +134,11 @@ class RunWorkspace:
     def cluster_name(self) -> str:
         """Return the name used in plans; guests without a cluster have one too."""
         return owner_of(self.desired)
+
+    @property
+    def files_digest(self) -> str:
+        """Digest of what the files say, without the tokens that runs create."""
+        return digest(self._resolved_desired)
 
     @property
     def bundle(self) -> SecretsBundle:

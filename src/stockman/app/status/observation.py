@@ -56,6 +56,7 @@ from stockman.ports.repository import GitRepository
 from stockman.ports.system import Clock, Timekeeper
 from stockman.steps.kubernetes.nodes import Cordon
 from stockman.steps.ports import Ports
+from stockman.steps.repository import REPOSITORY_PATHS, files_to_commit
 from stockman.talos.api.client import TalosClient
 from stockman.talos.records.machines import EtcdAlarm
 
@@ -328,7 +329,11 @@ async def observe_repository(repo: GitRepository | None) -> ObservedRepository |
         state = await repo.state()
     except StockmanError as error:
         return ObservedRepository(why=f"{error.problem.what}: {error.problem.why}")
-    repository = ObservedRepository(branch=state.branch or "", local=state.commit or "")
+    repository = ObservedRepository(
+        branch=state.branch or "",
+        local=state.commit or "",
+        uncommitted=files_to_commit(state, REPOSITORY_PATHS),
+    )
     try:
         return replace(repository, pushed=await repo.fetch() or "")
     except StockmanError as error:

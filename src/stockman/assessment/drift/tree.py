@@ -16,7 +16,7 @@ from stockman.assessment.drift.report import (
 from stockman.model.record import record
 from stockman.ports.repository import Commit, RepositoryState
 from stockman.rendering.managed_files import FileAction, FileChange, file_difference
-from stockman.steps.repository import files_to_commit
+from stockman.steps.repository import REPOSITORY_PATHS, files_to_commit
 
 RENDER = "access/render"
 _MOST_LINES = 20
@@ -121,14 +121,12 @@ def _other_branch(side: TreeSide) -> Drift:
 
 def _report_uncommitted(side: TreeSide) -> Iterator[Drift]:
     reported = {action.path for action in side.differing}
-    left = [path for path in files_to_commit(side.state) if path not in reported]
+    left = [path for path in files_to_commit(side.state, REPOSITORY_PATHS) if path not in reported]
     if left:
         yield Drift(
             layer=Layer.TREE,
             subject="git",
-            description=_count(
-                len(left), "rendered file is not committed", "rendered files are not committed"
-            ),
+            description=_count(len(left), "file is not committed", "files are not committed"),
             values=tuple(
                 DriftValue(key=path, observed="changed", desired="committed") for path in left
             ),

@@ -235,6 +235,9 @@ def _repository(state: StatusInput) -> Iterator[StatusFinding]:
     if cluster is None or repository is None or source is None:
         return
     branch = cluster.repository.branch
+    if repository.uncommitted:
+        problem = as_warning(say.files_to_commit(repository.uncommitted))
+        yield StatusFinding(subject="work tree", problem=problem)
     if repository.why or repository.branch != branch:
         problem_text = f"the branch {repository.branch or 'none'} is checked out, and not {branch}"
         fix = "look at it with `git fetch` and `git status`"

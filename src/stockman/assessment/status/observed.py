@@ -62,6 +62,8 @@ class ObservedRepository:
     """The branch that is checked out. Empty: none."""
     local: str = ""
     """Commit of the work tree. Empty: none yet."""
+    uncommitted: tuple[str, ...] = ()
+    """Changed files of the configuration and of the rendered tree."""
     pushed: str = ""
     """Commit of the remote. Empty: unknown or none."""
     why: str = ""

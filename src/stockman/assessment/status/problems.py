@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from uuid import UUID
 
 from stockman.model.problem import Problem
@@ -557,6 +558,17 @@ def flux_behind(has: str, pushed: str, branch: str) -> Problem:
         fix="wait with `stockman status --wait`, or reconcile now with"
         " `stockman apply --reconcile`; if it stays,"
         " `kubectl -n flux-system describe gitrepository flux-system`",
+    )
+
+
+def files_to_commit(files: Sequence[str]) -> Problem:
+    more = f" and {len(files) - 3} more" if len(files) > 3 else ""
+    return Problem(
+        code="status.not-committed",
+        what="the work tree has uncommitted files",
+        where=".",
+        why=f"{', '.join(files[:3])}{more}",
+        fix="commit and push them, or run `stockman apply --push`",
     )
 
 

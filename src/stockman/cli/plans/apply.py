@@ -40,6 +40,7 @@ if TYPE_CHECKING:
         "stockman apply --only access --admin root@pam": (
             "create API tokens, logged in as an administrator"
         ),
+        "stockman apply --push --branch update": "push to another branch, for a pull request",
         "stockman apply --push --reconcile": "also reconcile Flux immediately",
         "stockman apply --node talos-neo --yes": (
             "apply the changes of one node, without confirmation"
@@ -64,6 +65,8 @@ def apply(  # noqa: PLR0913 - one parameter per option
     nodes: tuple[str, ...],
     until: str,
     push: bool,
+    message: str,
+    branch: str,
     prune: bool,
     reconcile: bool,
     any_time: bool,
@@ -95,7 +98,15 @@ def apply(  # noqa: PLR0913 - one parameter per option
         reject_shape_options(ctx, file)
     workspace = options.session_context(ctx)
     request = plan_request(
-        only, nodes, until, push=push, prune=prune, reconcile=reconcile, any_time=any_time
+        only,
+        nodes,
+        until,
+        push=push,
+        message=message,
+        branch=branch,
+        prune=prune,
+        reconcile=reconcile,
+        any_time=any_time,
     )
     command_line = ApplyRun(
         workspace,

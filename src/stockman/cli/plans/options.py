@@ -10,6 +10,7 @@ import click
 from stockman.cli.completion import complete_stages_and_steps, complete_subjects
 from stockman.cli.options import Choice
 from stockman.model.parallelism import MAX_PARALLEL
+from stockman.model.pattern import pattern
 from stockman.model.problem import Problem
 
 if TYPE_CHECKING:
@@ -19,7 +20,10 @@ if TYPE_CHECKING:
 F = TypeVar("F", bound=Callable[..., Any])
 STAGES = ("access", "images", "vms", "talos", "kubernetes")
 _PLAN_SHAPE_OPTIONS = frozenset(
-    {"only", "nodes", "until", "push", "prune", "reconcile", "any_time"}
+    {
+        *("only", "nodes", "until", "push", "message", "branch"),
+        *("prune", "reconcile", "any_time"),
+    }
 )
 """Parameters that select what is planned."""
 
@@ -81,6 +85,13 @@ _OPTIONS = (
     click.option(
         "--push", is_flag=True, help="Commit and push rendered files before Flux is reconciled."
     ),
+    click.option("--message", default="", metavar="TEXT", help="With --push: commit message."),
+    click.option(
+        "--branch",
+        default="",
+        metavar="NAME",
+        help="With --push: push to this branch, for a pull request.",
+    ),
     click.option("--prune", is_flag=True, help="Also delete images that no node uses."),
     click.option("--reconcile", is_flag=True, help="Reconcile Flux immediately, and wait for it."),
     click.option(
@@ -96,22 +107,55 @@ def plan_request(  # noqa: PLR0913 - one parameter per option
     until: str,
     *,
     push: bool,
+    message: str,
+    branch: str,
     prune: bool,
     reconcile: bool,
     any_time: bool,
 ) -> PlanOptions:
     """Return the plan request of the options."""
     from stockman.app.runs.plans import PlanOptions
+    from stockman.model.errors import WrongUsage
     from stockman.steps.step import Stage
 
+    if (message or branch) and not push:
+        raise WrongUsage(push_options_without_push("--message" if message else "--branch"))
+    if branch and (_BRANCH.fullmatch(branch) is None or ".." in branch):
+        raise WrongUsage(invalid_branch(branch))
     return PlanOptions(
         only=tuple(Stage(stage) for stage in only),
         nodes=nodes,
         until=until,
         push=push,
+        push_message=message,
+        pull_request=branch,
         prune=prune,
         reconcile=reconcile,
         any_time=any_time,
+    )
+
+
+_BRANCH = pattern(r"[A-Za-z0-9_](?:[A-Za-z0-9._/-]*[A-Za-z0-9_])?")
+
+
+def push_options_without_push(option: str) -> Problem:
+    """Return the problem of an option that only `--push` uses."""
+    return Problem(
+        code="cli.without-push",
+        what=f"{option} has no effect without --push",
+        why="nothing is committed",
+        fix=f"add --push, or leave {option} out",
+    )
+
+
+def invalid_branch(branch: str) -> Problem:
+    """Return the problem of a branch with an invalid name."""
+    return Problem(
+        code="cli.branch",
+        what=f"{branch!r} is not a valid name of a branch",
+        why="letters, digits, `.`, `_`, `/` and `-` are allowed; it starts and ends with a letter,"
+        " a digit or `_`, and has no `..`",
+        fix="choose another name: `--branch update-cluster`",
     )
 
 

@@ -56,6 +56,8 @@ def plan(  # noqa: PLR0913 - one parameter per option
     nodes: tuple[str, ...],
     until: str,
     push: bool,
+    message: str,
+    branch: str,
     prune: bool,
     reconcile: bool,
     any_time: bool,
@@ -71,7 +73,15 @@ def plan(  # noqa: PLR0913 - one parameter per option
     2 if there are, 1 if there are errors, 3 if rendered files need a decision first.
     """
     request = plan_request(
-        only, nodes, until, push=push, prune=prune, reconcile=reconcile, any_time=any_time
+        only,
+        nodes,
+        until,
+        push=push,
+        message=message,
+        branch=branch,
+        prune=prune,
+        reconcile=reconcile,
+        any_time=any_time,
     )
     planned_changes = make_plan(options.session_context(ctx), request, login(admin), out=out)
     if stats:

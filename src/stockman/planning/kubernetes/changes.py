@@ -315,7 +315,9 @@ def kubernetes_steps(
     if context.push:
         steps.append(_repository_step("kubernetes/push", _push_action(desired)))
     pushed = Checkpoint(text=f"check that the rendered files are pushed to {desired.branch}")
-    gates: tuple[Gate, ...] = (CommitPushed(branch=desired.branch),)
+    gates: tuple[Gate, ...] = (
+        CommitPushed(branch=desired.branch, pull_request=desired.pull_request),
+    )
     if desired.pending:
         gates = (NoPendingSecrets(pending=desired.pending), *gates)
     if desired.remote is not None and desired.charts:
@@ -345,7 +347,12 @@ def _step(change: KubernetesChange) -> Step:
 
 
 def _push_action(desired: DesiredKubernetes) -> PushRepository:
-    return PushRepository(branch=desired.branch, places=desired.files or MANAGED_PATHS)
+    push = PushRepository(
+        branch=desired.branch,
+        places=desired.files or MANAGED_PATHS,
+        pull_request=desired.pull_request,
+    )
+    return replace(push, message=desired.push_message) if desired.push_message else push
 
 
 def push_change(desired: DesiredKubernetes, why: str) -> KubernetesChange:

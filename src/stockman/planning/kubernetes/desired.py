@@ -49,6 +49,10 @@ class DesiredKubernetes:
     """Empty: the cluster does not follow a repository of stockman, and nothing is installed."""
     followed: tuple[ObjectCondition, ...]
     """Conditions that are true when the cluster follows its repository."""
+    push_message: str = ""
+    """Message of the commit with the rendered files. Empty: the default."""
+    pull_request: str = ""
+    """The branch that is pushed instead of the followed one. Empty: none."""
     pending: tuple[str, ...] = ()
     """Apps that cannot be installed yet, each with what it waits for."""
     files: tuple[str, ...] = ()

@@ -75,14 +75,17 @@ def pods_without_owner(node: str, pods: Sequence[str]) -> Problem:
     )
 
 
-def missing_push(branch: str, why: str) -> Problem:
+def missing_push(branch: str, why: str, pull_request: str = "") -> Problem:
     """The branch that the cluster follows differs from the rendered files."""
+    fix = "commit and push, or run `stockman apply --push`"
+    if pull_request:
+        fix = f"merge branch {pull_request} into {branch}, and run `git pull`"
     return Problem(
         code="kube.unpushed",
         what="the rendered files are not pushed",
         where=f"branch {branch}",
         why=why,
-        fix="commit and push, or run `stockman apply --push`",
+        fix=fix,
     )
 
 
