@@ -133,6 +133,12 @@ PATHS = (
         power.StopVm.attempt, "the running state of a guest", (identity.require_guest,), _VM
     ),
     DestructivePath(
+        power.RestartHaltedVm.attempt,
+        "the state of a VM that QEMU halted after an error",
+        (power.guest_power, identity.require_guest),
+        _VM,
+    ),
+    DestructivePath(
         power.RestartVm.attempt, "the running state of a guest", (identity.require_guest,), _VM
     ),
     DestructivePath(
