@@ -98,7 +98,7 @@ def test_an_empty_plan_says_so() -> None:
 def test_an_empty_plan_of_a_machine_that_nobody_saw_does_not_call_everything_right() -> None:
     unseen = Problem(
         code="node.unknown",
-        what="nobody knows how cp-1 is",
+        what="the state of cp-1 is unknown",
         why="no route to host",
         fix="look at its console",
         severity=Severity.WARNING,

@@ -494,7 +494,7 @@ async def test_an_image_that_is_changed_on_the_way_is_refused_where_the_factory_
     volumes = await estate.ports().on(estate.region).volumes(action.host, action.storage)
     estate.outside.swaps = False
 
-    assert "its server tells" in caught.value.problem.what
+    assert "its server reports" in caught.value.problem.what
     assert [volume.id for volume in volumes] == []
     assert await perform(action, estate.ports()) is True
 
@@ -598,7 +598,7 @@ async def test_schematics_are_told_to_the_factory_once(estate: Estate) -> None:
 
     with pytest.raises(Refused, match=r"image\.schematic-id") as caught:
         await wrong.run(estate.ports())
-    known = caught.value.problem.why.partition(" ")[0]
+    known = caught.value.problem.why.partition("got ")[2].partition(":")[0]
     gate = SchematicRegistered(schematic=known)  # type: ignore[arg-type]  # its text
 
     assert (await gate.check(estate.ports())).answer is GateAnswer.GO

@@ -247,4 +247,4 @@ def test_a_member_that_is_joining_is_not_reported_as_one_to_remove() -> None:
 
     assert refusals(replace(known, hostname="", is_learner=True)) == []
     assert "must not be removed" in refusals(stranger)[0].fix
-    assert "take the member out" in refusals(replace(stranger, hostname="cp-7"))[0].fix
+    assert "remove the member" in refusals(replace(stranger, hostname="cp-7"))[0].fix

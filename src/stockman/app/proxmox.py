@@ -121,7 +121,7 @@ def incomplete_token(name: str) -> Problem:
         what=f"{name} is no token of Proxmox VE",
         where=f"environment variable {name}",
         why="it has to be user@realm!name=secret, such as root@pam!setup=1b2c…",
-        fix=f"set it anew, or unset it if nobody is to grant access: `unset {name}`",
+        fix=f"correct it; or, if no access is to be granted, run `unset {name}`",
     )
 
 
@@ -130,8 +130,8 @@ def _incomplete_login(user: str, password: str) -> Problem:
         code="proxmox.administrator",
         what=f"{user} is set, and {password} is not",
         where=f"environment variable {user}",
-        why="Proxmox VE lets nobody in by name alone",
-        fix=f"set {password} too, or use `--admin` to be asked for it, or `unset {user}`",
+        why="Proxmox VE does not accept a user name without a password",
+        fix=f"set {password} too, or use `--admin` to be prompted for it, or `unset {user}`",
     )
 
 
@@ -213,9 +213,9 @@ def no_login() -> WrongUsage:
     return WrongUsage(
         Problem(
             code="init.no-credentials",
-            what="nobody says who asks Proxmox VE",
+            what="there are no credentials for Proxmox VE",
             why=f"neither {TOKEN_ID} with {TOKEN_SECRET} nor {TOKEN} nor {USER} with"
-            f" {PASSWORD} is set, and there is no terminal to ask on",
+            f" {PASSWORD} is set, and there is no terminal for a prompt",
             fix=f"set {TOKEN_ID} (user@realm!name) and {TOKEN_SECRET} in the environment",
         )
     )
@@ -234,7 +234,7 @@ def _incomplete_variables(name: str, lacked: str) -> Problem:
     return Problem(
         code="init.no-credentials",
         what=f"{name} is set, and {lacked} is not",
-        why="Proxmox VE lets nobody in with one of them alone",
+        why="Proxmox VE requires both",
         fix=f"set {lacked} in the environment too",
     )
 
@@ -244,7 +244,7 @@ def _invalid_login() -> Problem:
         code="init.no-credentials",
         what=f"{TOKEN} is no token",
         why="it has to be user@realm!name=secret",
-        fix=f"set it anew, or set {TOKEN_ID} and {TOKEN_SECRET} instead",
+        fix=f"correct it, or set {TOKEN_ID} and {TOKEN_SECRET} instead",
     )
 
 

@@ -176,8 +176,8 @@ def _report_duplicate_key(
 ) -> None:
     problems.error(
         "config.given-twice",
-        f"{name} is given twice under two names",
-        why=f"{CLASSIC_KEYS[name]} stands at {earlier.value.at} and means the same",
+        f"{name} is set twice, under two names",
+        why=f"{CLASSIC_KEYS[name]} at {earlier.value.at} is the same key",
         fix="keep one of the two",
         at=entry.key.at,
     )

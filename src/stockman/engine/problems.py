@@ -24,7 +24,7 @@ def unsigned_plan(file: str, why: str) -> Problem:
         what="the saved plan is not signed with the key of this cluster",
         where=file,
         why=why,
-        fix="make it again: `stockman plan --out FILE`",
+        fix="plan again with `stockman plan --out FILE`",
     )
 
 

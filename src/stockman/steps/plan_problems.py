@@ -12,8 +12,8 @@ def duplicate_step(step: str) -> Problem:
         code="plan.step-twice",
         what=f"two steps of the plan are called {step}",
         where=step,
-        why="needs and the journal name steps by their id, so each has one of its own",
-        fix="make the plan again with `stockman plan --out FILE`",
+        why="dependencies and the journal refer to steps by id, so ids are unique",
+        fix="plan again with `stockman plan --out FILE`",
     )
 
 
@@ -23,7 +23,7 @@ def unknown_need(step: str, need: str) -> Problem:
         what=f"step {step} needs a step that is not in the plan",
         where=step,
         why=f"there is no step {need}",
-        fix="make the plan again with `stockman plan --out FILE`",
+        fix="plan again with `stockman plan --out FILE`",
     )
 
 
@@ -33,7 +33,7 @@ def dependency_cycle(steps: Sequence[str]) -> Problem:
         what="steps of the plan wait for each other",
         where=steps[0],
         why=" needs ".join(reversed(steps)),
-        fix="make the plan again with `stockman plan --out FILE`",
+        fix="plan again with `stockman plan --out FILE`",
     )
 
 
@@ -73,30 +73,30 @@ def unknown_node(node: str, known: Sequence[str]) -> Problem:
 def invalid_plan(file: str, why: str) -> Problem:
     return Problem(
         code="plan.unreadable",
-        what="the file holds no plan",
+        what="the file is not a plan",
         where=file,
         why=why,
-        fix="make it again with `stockman plan --out FILE`",
+        fix="plan again with `stockman plan --out FILE`",
     )
 
 
 def unknown_schema(file: str, schema: object, known: str) -> Problem:
     return Problem(
         code="plan.schema",
-        what="the plan is of another version of stockman",
+        what="the plan was written by another version of stockman",
         where=file,
-        why=f"its schema is {schema!r}, and this stockman knows {known!r}",
-        fix="make it again with `stockman plan --out FILE`",
+        why=f"its schema is {schema!r}, and this version reads {known!r}",
+        fix="plan again with `stockman plan --out FILE`",
     )
 
 
 def unknown_kind(file: str, kind: object) -> Problem:
     return Problem(
         code="plan.kind",
-        what="the plan holds something that this stockman cannot do",
+        what="the plan contains a step that this version of stockman does not support",
         where=file,
         why=f"there is no action, gate or hold of the kind {kind!r}",
-        fix="apply it with the stockman that made it, or make it again",
+        fix="apply it with the version that wrote it, or plan again",
     )
 
 
@@ -106,7 +106,7 @@ def plan_digest_mismatch(file: str) -> Problem:
         what="the plan was changed after it was made",
         where=file,
         why="the digest in the file is not that of its content",
-        fix="make it again with `stockman plan --out FILE`; plans are not edited",
+        fix="plan again with `stockman plan --out FILE`; plans are not edited",
     )
 
 

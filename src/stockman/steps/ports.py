@@ -129,7 +129,7 @@ def missing_port(name: str) -> Problem:
     """Return the problem of a step that needs a client which the run does not have."""
     return Problem(
         code="plan.no-door",
-        what=f"a step needs {name}, and the run has no way to it",
+        what=f"a step needs {name}, but the run has no client for it",
         where=name,
         why="this run was started without the address or the credentials of that system",
         fix="give both in cluster.yaml, or leave that stage out with `--only`",

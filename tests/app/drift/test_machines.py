@@ -101,7 +101,7 @@ def test_another_version_than_the_files_have_is_drift_unless_tuppr_upgrades(scen
     versions = [drift for drift in scene.find(Layer.TALOS).drifts if "upgrade" in drift.description]
 
     assert len(versions) == 3
-    assert versions[0].why == "its Talos is v1.11.0, and v1.11.5 is wanted"
+    assert versions[0].why == "its Talos is v1.11.0, expected v1.11.5"
     assert "upgrade" in versions[0].correction.command
 
 

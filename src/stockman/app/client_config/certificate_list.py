@@ -152,26 +152,26 @@ class _CertificateReader:
                 self._problems.error(
                     "certificate.expired",
                     f"the certificate of {name} has expired",
-                    why=f"it held until {end}; nobody accepts it any more",
+                    why=f"it expired on {end} and is not accepted any more",
                     fix=certificate.renew,
                     at=certificate.file,
                 )
             case CertificateState.DUE:
                 self._problems.warn(
                     "certificate.due",
-                    f"the certificate of {name} ends in {max(certificate.days_left, 0)} days",
-                    why=f"it holds until {end}, and is renewed {RENEWAL_MARGIN // _DAY} days"
-                    " before, or in the last third of a shorter life",
+                    f"the certificate of {name} expires in {max(certificate.days_left, 0)} days",
+                    why=f"it is valid until {end}, and is renewed {RENEWAL_MARGIN // _DAY} days"
+                    " before, or in the last third of a shorter lifetime",
                     fix=certificate.renew,
                     at=certificate.file,
                 )
             case CertificateState.EARLY:
                 self._problems.warn(
                     "certificate.early",
-                    f"the certificate of {name} does not hold yet",
+                    f"the certificate of {name} is not valid yet",
                     why="it starts in the future: the clock of this machine, or of the one that"
-                    " made it, is wrong",
-                    fix="set the clock right; if that was the other one, make it anew",
+                    " issued it, is wrong",
+                    fix="correct that clock; if it was the issuer's, issue the certificate again",
                     at=certificate.file,
                 )
 
@@ -217,6 +217,6 @@ def _unreadable_file(file: str, name: str, why: str) -> Problem:
         what=f"the certificate of {name} cannot be read",
         where=file,
         why=why,
-        fix=f"make the {file} anew",
+        fix=f"create the {file} again",
         severity=Severity.ERROR,
     )

@@ -180,7 +180,7 @@ def stale_plan(cluster: str) -> Problem:
         code="plan.outdated",
         what=f"the plan was made for another configuration of {cluster}",
         why="the files changed since it was made",
-        fix="make it again: `stockman plan --out FILE`",
+        fix="plan again with `stockman plan --out FILE`",
     )
 
 

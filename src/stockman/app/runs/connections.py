@@ -41,7 +41,7 @@ _CERTIFICATE_LIFETIME = timedelta(days=1)
 _FROM_CONFIGURATION = "proxmox_token_secret of the configuration"
 _PULL_HINT = (
     "run `git pull` in case somebody renewed it; `stockman apply --only access` with the token of"
-    " an administrator makes one that is gone, and tells what else is wrong"
+    " an administrator creates a missing token, and reports other problems"
 )
 
 
@@ -214,10 +214,10 @@ def _kubernetes(workspace: RunWorkspace, clock: Timekeeper) -> HttpKubernetes:
 def no_token(token_id: str, region: str, why: str) -> Problem:
     return Problem(
         code="proxmox.no-token",
-        what=f"there is no secret of token {token_id} for Proxmox cluster {region}",
+        what=f"the secret of token {token_id} for Proxmox cluster {region} is missing",
         where="proxmox.token_secret",
         why=why,
-        fix="give token_secret, or let an administrator make the token: set PROXMOX_VE_ENDPOINT,"
+        fix="set token_secret, or create the token as an administrator: set PROXMOX_VE_ENDPOINT,"
         " and PROXMOX_VE_API_TOKEN, or PROXMOX_VE_USERNAME and PROXMOX_VE_PASSWORD, and run"
         " `stockman apply --only access`",
     )

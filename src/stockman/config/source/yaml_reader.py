@@ -91,7 +91,7 @@ class _YamlReader:
         raise Unreadable(
             Problem(
                 code="config.not-a-mapping",
-                what=f"{self._file} holds no keys",
+                what=f"{self._file} contains no keys",
                 where=root.at,
                 why="the file is one list or one text; `key: value` lines are needed",
                 fix="write the keys that `stockman explain` lists",
@@ -150,7 +150,7 @@ class _YamlReader:
                 event,
                 "yaml.recursive-alias",
                 f"*{event.anchor} stands inside of what it repeats",
-                why="that would never end",
+                why="it would be endless",
                 fix=f"remove *{event.anchor} here",
             )
         known = self._anchors.get(event.anchor or "")
@@ -159,7 +159,7 @@ class _YamlReader:
                 event,
                 "yaml.unknown-anchor",
                 f"*{event.anchor} repeats something that does not exist",
-                why=f"no &{event.anchor} stands above this line",
+                why=f"no &{event.anchor} is defined above this line",
                 fix="quote the text if the `*` belongs to it; otherwise define the anchor first",
             )
         node, size = known
@@ -171,7 +171,7 @@ class _YamlReader:
                 event,
                 "yaml.alias-bomb",
                 "aliases blow this file up",
-                why=f"written out it would hold more than {MAX_ALIASED:,} repeated values",
+                why=f"expanded, it would contain more than {MAX_ALIASED:,} repeated values",
                 fix="write the values where they are needed, or use node classes",
             )
         self._place(node, size)
@@ -211,7 +211,7 @@ class _YamlReader:
                     code="yaml.duplicate-key",
                     what=f"{key.text} is given twice",
                     where=key.at,
-                    why=f"it stands already at line {earlier.key.at.line}; one would be lost",
+                    why=f"it is already set in line {earlier.key.at.line}; one value would be lost",
                     fix=f"keep one {key.text}",
                 )
             )
@@ -259,7 +259,7 @@ def _span(event: yaml.Event) -> tuple[int, int]:
 def _not_a_key(at: Position) -> Problem:
     return Problem(
         code="yaml.key",
-        what="a list or mapping stands where a key is expected",
+        what="expected a key, got a list or mapping",
         where=at,
         why="keys are words",
         fix="quote the text if it starts with `[` or `{`; otherwise give the line a key",
@@ -273,7 +273,7 @@ def _character_problem(file: str, text: str) -> Problem:
     character = text[index] if index < len(text) else "\0"
     return Problem(
         code="yaml.character",
-        what="a control character stands in the file",
+        what="the file contains a control character",
         where=Position(file, line, column),
         why=f"U+{ord(character):04X} is not allowed in YAML",
         fix="delete it",
@@ -296,9 +296,9 @@ def _syntax(file: str, text: str, error: yaml.MarkedYAMLError) -> Problem:
     if tab is not None:
         return Problem(
             code="yaml.tab",
-            what="a tab stands where YAML wants spaces",
+            what="YAML does not allow tabs for indentation",
             where=Position(file, line + 1, tab + 1),
-            why="indentation is counted in spaces; a tab has no width of its own",
+            why="indentation is counted in spaces; a tab has no defined width",
             fix="replace the tab by spaces",
         )
     reason = " ".join(reason_part for reason_part in (error.context, error.problem) if reason_part)

@@ -137,9 +137,9 @@ def _normalize_id(text: str) -> str:
 def device_mismatch(device: MappedDevice, observed: str) -> Problem:
     return Problem(
         code="proxmox.device",
-        what=f"{device.host} has another device at {device.place} than the configuration says",
+        what=f"{device.host} has a different device at {device.place} than configured",
         where=f"Proxmox host {device.host}",
-        why=f"it is {observed}, and {device.id} is wanted",
+        why=f"it is {observed}, expected {device.id}",
         fix=_correct(device, "pci"),
     )
 
@@ -149,7 +149,7 @@ def missing_device(device: MappedDevice, bus: str) -> Problem:
         code="proxmox.device",
         what=f"{device.host} has no {bus.upper()} device at {device.place}",
         where=f"Proxmox host {device.host}",
-        why="the configuration gives it to machines, and the host does not list it",
+        why="it is configured for machines, but the host does not list it",
         fix=_correct(device, bus),
     )
 
@@ -157,5 +157,5 @@ def missing_device(device: MappedDevice, bus: str) -> Problem:
 def _correct(device: MappedDevice, bus: str) -> str:
     return (
         f"correct it under hosts.{device.host}.passthrough.{bus};"
-        f" `pvesh get /nodes/{device.host}/hardware/{bus}` lists what is there"
+        f" `pvesh get /nodes/{device.host}/hardware/{bus}` lists the existing devices"
     )

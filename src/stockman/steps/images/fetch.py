@@ -216,9 +216,9 @@ def _has_size(volume: Volume, remote: RemoteFile) -> bool:
 def image_not_available(url: str) -> Problem:
     return Problem(
         code="image.missing",
-        what="the image does not exist where it should be fetched from",
+        what="the image does not exist on the server",
         where=url,
-        why="the server says that there is no such file",
+        why="the server reports that there is no such file",
         fix="check talos_version, the schematic and talos.factory_url, or the url of the guest",
     )
 
@@ -226,38 +226,38 @@ def image_not_available(url: str) -> Problem:
 def no_download_method(url: str, host: str) -> Problem:
     return Problem(
         code="image.no-way",
-        what=f"the image can neither be fetched by {host} nor be sent to it",
+        what=f"the image can neither be downloaded by {host} nor uploaded to it",
         where=url,
-        why=f"{host} cannot reach the server, and the server does not say how large the file is",
-        fix=f"let {host} reach the server, or give the image as a volume that is there already",
+        why=f"{host} cannot reach the server, and the server does not report the size of the file",
+        fix=f"let {host} reach the server, or configure an existing volume as the image",
     )
 
 
 def size_mismatch(volume: str, observed: int | None, expected: int | None) -> Problem:
     return Problem(
         code="image.size",
-        what="the image that arrived is not the one that was sent",
+        what="the image on the storage has the wrong size",
         where=volume,
-        why=f"it has {observed} bytes, and the server has {expected}; it was deleted again",
-        fix="run it again; a proxy on the way that cuts files has to be left out",
+        why=f"it has {observed} bytes, expected {expected}; it was deleted again",
+        fix="run it again; if it fails again, bypass proxies that truncate files",
     )
 
 
 def checksum_mismatch(url: str, why: str) -> Problem:
     return Problem(
         code="image.checksum",
-        what="the image is not the one that the configuration names",
+        what="the image does not have the configured checksum",
         where=url,
         why=why,
-        fix="look whether the server was given another file; correct the checksum if that is right",
+        fix="check whether the file on the server was replaced; if so, update the checksum",
     )
 
 
 def image_content_differs(url: str, why: str) -> Problem:
     return Problem(
         code="image.checksum",
-        what="the image is not the one whose checksum its server tells",
+        what="the image does not have the checksum that its server reports",
         where=url,
         why=why,
-        fix="run it again; a proxy on the way that changes files has to be left out",
+        fix="run it again; if it fails again, bypass proxies that change files",
     )

@@ -65,8 +65,8 @@ class SchematicRegistered(Gate):
 def schematic_id_mismatch(expected: str, registered: str) -> Problem:
     return Problem(
         code="image.schematic-id",
-        what="the Image Factory gives the schematic another id",
+        what="the Image Factory returned another id for the schematic",
         where=f"schematic {expected[:12]}",
-        why=f"{registered} instead of {expected}: it reads the schematic in another way",
+        why=f"expected {expected}, got {registered}: it interprets the schematic differently",
         fix="name the schematic by the id that the factory gives it",
     )

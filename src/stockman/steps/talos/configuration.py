@@ -95,7 +95,7 @@ def _unknown_machine(name: str, known: list[str]) -> Problem:
         what=f"there is no node {name} to make a configuration for",
         where=name,
         why=f"the nodes are {', '.join(known[:5])}" if known else "there are no nodes",
-        fix="make the plan again: `stockman plan`",
+        fix="plan again: `stockman plan`",
     )
 
 

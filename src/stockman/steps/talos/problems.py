@@ -10,10 +10,10 @@ from stockman.model.problem import Problem
 def machine_identity_mismatch(node: str, address: str, why: str) -> Problem:
     return Problem(
         code="node.identity",
-        what=f"what answers at the address of {node} is another machine",
+        what=f"another machine answers at the address of {node}",
         where=f"{node} ({address})",
-        why=f"{why}; it would get every secret of the cluster",
-        fix="look which VM has that address, and correct the address or the cards of the node",
+        why=f"{why}; a configuration would send it every secret of the cluster",
+        fix="find the VM that has this address, and correct the address or the NICs of the node",
     )
 
 
@@ -23,48 +23,47 @@ def foreign_machine(node: str, address: str, why: str) -> Problem:
         what=f"{node} is a machine of another cluster",
         where=f"{node} ({address})",
         why=f"its certificate is not of the CA in the secrets bundle: {why}",
-        fix="give the node an address of its own, or put the secrets bundle back that it was made"
-        " with; to take the machine over, reset it first",
+        fix="give the node an address of its own, or restore the secrets bundle that it was created"
+        " with; to use the machine in this cluster, reset it first",
     )
 
 
 def config_changed_meanwhile(node: str, address: str, why: str) -> Problem:
     return Problem(
         code="node.moved",
-        what=f"{node} is not as it was when the plan was made",
+        what=f"{node} changed after the plan was made",
         where=f"{node} ({address})",
         why=why,
-        fix="make the plan again: `stockman plan`",
+        fix="plan again: `stockman plan`",
     )
 
 
 def config_digest_mismatch(node: str, planned: str, rendered: str) -> Problem:
     return Problem(
         code="node.other-configuration",
-        what=f"the configuration of {node} is not the one that was planned",
+        what=f"the configuration of {node} differs from the planned one",
         where=node,
         why=f"its digest is {rendered[:12]}, and the plan says {planned[:12]}",
-        fix="make the plan again: `stockman plan`",
+        fix="plan again: `stockman plan`",
     )
 
 
 def machine_timeout(node: str, address: str, waited: float, why: str) -> Problem:
     return Problem(
         code="node.late",
-        what=f"{node} is not there yet",
+        what=f"{node} is not running yet",
         where=f"{node} ({address})",
         why=f"after {waited:.0f} s: {why}",
-        fix="look at the console of its VM; the run goes on with `stockman apply`",
+        fix="check the console of its VM, then resume the run with `stockman runs resume`",
     )
 
 
 FIX_CHECK_CONSOLE = (
-    "look at the console of its VM: whether it boots the image, and whether it has this address on"
-    " the bridge and VLAN of the configuration; then go on with `stockman runs resume`"
+    "check on the console of its VM that it boots the image and has this address on"
+    " the bridge and VLAN of the configuration; then run `stockman runs resume`"
 )
 FIX_START_VM = (
-    "look at the tasks of its VM for why it stopped, start it, then go on with"
-    " `stockman runs resume`"
+    "see the tasks of its VM for why it stopped, start it, then run `stockman runs resume`"
 )
 
 
@@ -84,43 +83,43 @@ def machine_absent(
 def machine_unreachable(node: str, address: str, why: str) -> Problem:
     return Problem(
         code="node.unknown",
-        what=f"nobody knows how {node} is",
+        what=f"the state of {node} is unknown",
         where=f"{node} ({address})",
-        why=f"{why}; a machine that does not answer may still be there",
-        fix="switch its VM on, or look at its console; leave it out with `--node` meanwhile",
+        why=f"{why}; a machine that does not answer may still be running",
+        fix="start its VM, or check its console; until then, plan other nodes with `--node`",
     )
 
 
 def version_mismatch(node: str, component: str, runs: str, desired: str) -> Problem:
     return Problem(
         code="node.upgrade",
-        what=f"{node} needs an upgrade, which is not done here",
+        what=f"{node} needs an upgrade, which `stockman apply` does not do",
         where=node,
-        why=f"its {component} is {runs}, and {desired} is wanted",
-        fix="upgrades are the work of a command that is yet to come, `upgrade`; until then,"
-        " upgrade with tuppr or `talosctl upgrade`, or write what runs into the configuration",
+        why=f"its {component} is {runs}, expected {desired}",
+        fix="upgrade with tuppr or `talosctl upgrade`, or set the configuration to the value that"
+        " is running",
     )
 
 
 def image_too_old(node: str, address: str, runs: str, desired: str) -> Problem:
     return Problem(
         code="node.image",
-        what=f"{node} has booted another Talos than is wanted",
+        what=f"{node} has booted a different Talos version",
         where=f"{node} ({address})",
-        why=f"it waits with {runs}, and {desired} is wanted: its disk is not the new one",
-        fix="delete the VM in Proxmox VE, which holds nothing yet, and the image too if that is"
-        " the wrong one; `stockman apply` makes both anew",
+        why=f"it runs {runs} in maintenance mode, expected {desired}: its disk has another image",
+        fix="delete the VM in Proxmox VE, which contains no data yet, and the image too if it is"
+        " the wrong one; `stockman apply` creates both again",
     )
 
 
 def hostname_mismatch(node: str, address: str, hostname: str) -> Problem:
     return Problem(
         code="node.renamed",
-        what=f"{node} would get another name",
+        what=f"{node} would be renamed",
         where=f"{node} ({address})",
-        why=f"the machine is {hostname}, and Kubernetes and etcd know it by that name",
-        fix=f"call it {hostname} again; or add {node} with another address, and take {hostname}"
-        " out",
+        why=f"the name of the machine is {hostname}, also in Kubernetes and etcd",
+        fix=f"rename the node back to {hostname}; or add {node} with another address, and remove"
+        f" {hostname}",
     )
 
 
@@ -129,8 +128,8 @@ def role_mismatch(node: str, observed: str, desired: str) -> Problem:
         code="node.role",
         what=f"{node} would change its role",
         where=node,
-        why=f"it is a {observed}, and a {desired} is wanted; Talos does not do that",
-        fix="take the node out, apply, and add it again with the other role",
+        why=f"it is a {observed}, expected a {desired}; Talos cannot change the role of a machine",
+        fix="remove the node, apply, and add it again with the new role",
     )
 
 
@@ -177,27 +176,27 @@ def member_still_running(member: str, hostname: str) -> Problem:
         code="etcd.member-lives",
         what=f"etcd member {member} is not removed",
         where=hostname or member,
-        why="it answers, and was planned to be removed as dead",
-        fix="make the plan again: `stockman plan`; a member that lives leaves by itself",
+        why="it answers, and the plan removes it as dead",
+        fix="plan again: `stockman plan`; a running member leaves etcd itself",
     )
 
 
 def unknown_etcd_member(member: str, hostname: str) -> Problem:
     return Problem(
         code="etcd.unknown-member",
-        what=f"etcd has a member that the configuration does not know: {hostname or member}",
+        what=f"etcd has a member that is not in the configuration: {hostname or member}",
         where=hostname or member,
-        why=f"member {member} is of no node that is wanted or known to leave",
-        fix="add the node to the configuration, or take the member out with `talosctl etcd`",
+        why=f"member {member} belongs to no configured or leaving node",
+        fix="add the node to the configuration, or remove the member with `talosctl etcd`",
     )
 
 
 def joining_etcd_member(member: str, urls: str) -> Problem:
     return Problem(
         code="etcd.unknown-member",
-        what=f"a member that the configuration does not know is joining etcd: {member}",
+        what=f"a member that is not in the configuration is joining etcd: {member}",
         where=urls or member,
-        why="it has not started yet, or has no vote yet, and its address is of no node",
+        why="it has not started or cannot vote yet, and its address belongs to no node",
         fix="wait a few minutes and look again; a machine that joins must not be removed",
     )
 
@@ -208,5 +207,5 @@ def address_in_use(address: str, why: str) -> Problem:
         what="something answers at the address of the Kubernetes API before there is one",
         where=address,
         why=why,
-        fix="take the address from whatever has it, or give the API another one",
+        fix="remove the address from that machine, or use another address for the API",
     )

@@ -25,10 +25,10 @@ def guest_identity_mismatch(
 def guest_not_visible(cluster: str, vmid: Vmid, name: str) -> Problem:
     return Problem(
         code="vm.hidden",
-        what=f"the number {vmid} of {name} is taken by a guest that the token may not see",
+        what=f"VMID {vmid} of {name} is used by a guest that the token cannot read",
         where=f"Proxmox cluster {cluster}",
-        why="Proxmox VE says that the number is in use, and lists no such guest",
-        fix=f"give {name} another vmid, or the token VM.Audit on /vms/{vmid} to see whose it is",
+        why="Proxmox VE reports that the VMID is in use, but lists no such guest",
+        fix=f"give {name} another vmid, or give the token VM.Audit on /vms/{vmid} to see the guest",
     )
 
 
@@ -45,10 +45,10 @@ def creation_in_progress(kind: GuestKind, vmid: Vmid, name: str, host: str) -> P
     called = "VM" if kind == "qemu" else "container"
     return Problem(
         code="vm.unfinished",
-        what=f"{called} {vmid}, which is to be {name}, is being made right now",
+        what=f"{called} {vmid} ({name}) is still being created",
         where=f"Proxmox host {host}",
-        why="it has no name yet, so that nobody can tell whose it is",
-        fix=f"wait for the task that makes it; if {host} has none any more,"
+        why="it has no name yet, so its owner is unknown",
+        fix=f"wait for the task that creates it; if {host} runs no such task,"
         f" {unlock_commands(kind, vmid, host)}",
     )
 
@@ -56,11 +56,11 @@ def creation_in_progress(kind: GuestKind, vmid: Vmid, name: str, host: str) -> P
 def incomplete_guest(vmid: Vmid, name: str, host: str) -> Problem:
     return Problem(
         code="vm.half-made",
-        what=f"container {vmid} ({name}) was not made to its end, and somebody used it since",
+        what=f"the creation of container {vmid} ({name}) was interrupted, and it was used since",
         where=f"Proxmox host {host}",
-        why="it says that it is unfinished, and the last thing done with it was not making it",
-        fix=f"look whether anybody needs what is in it; then run `pct destroy {vmid}` on {host} and"
-        " plan again, or start it: one that runs is taken as it is",
+        why="it is marked as incomplete, but its last task was not its creation",
+        fix=f"check whether its data is needed; if not, run `pct destroy {vmid}` on {host} and plan"
+        " again; otherwise start it: a running container is kept as it is",
     )
 
 
@@ -69,18 +69,18 @@ def blank_guest(vmid: Vmid, name: str, host: str) -> Problem:
         code="vm.identity",
         what=f"VM {vmid} is not {name}",
         where=f"Proxmox host {host}",
-        why="there is nothing in its configuration, not even a name: making it was cut off",
-        fix="run `stockman apply`: it makes it anew",
+        why="its configuration is empty, without a name: its creation was interrupted",
+        fix="run `stockman apply`, which creates it again",
     )
 
 
 def guest_missing(vmid: Vmid, name: str, host: str) -> Problem:
     return Problem(
         code="vm.gone",
-        what=f"VM {vmid} ({name}) is not there any more",
+        what=f"VM {vmid} ({name}) does not exist any more",
         where=f"Proxmox host {host}",
-        why="it was there when the plan was made",
-        fix="run `stockman plan` again: it plans what is missing now",
+        why="it existed when the plan was made",
+        fix="run `stockman plan` again",
     )
 
 
@@ -90,7 +90,7 @@ def unproven_guest(vmid: Vmid, name: str, ownership: str) -> Problem:
         what=f"VM {vmid} ({name}) is not deleted",
         where=f"VM {vmid}",
         why=f"its mark does not prove that it is this guest of this cluster ({ownership})",
-        fix="run `stockman plan`, which says what the mark lacks; or delete it in Proxmox VE",
+        fix="run `stockman plan`, which shows what the mark lacks; or delete it in Proxmox VE",
     )
 
 
@@ -99,7 +99,7 @@ def data_disks(vmid: Vmid, name: str, disks: Sequence[str]) -> Problem:
         code="vm.data-disk",
         what=f"VM {vmid} ({name}) owns disks that would be lost with it",
         where=f"VM {vmid}",
-        why=f"{', '.join(disks)} would be deleted, and nothing says that they may",
+        why=f"{', '.join(disks)} would be deleted, and the plan does not include that",
         fix="move them to another VM in Proxmox VE, or remove them there, and plan again",
     )
 
@@ -139,9 +139,9 @@ def template_in_use(vmid: Vmid, name: str, clones: Sequence[str]) -> Problem:
 def leftover_volumes(vmid: Vmid, name: str, volumes: Sequence[str]) -> Problem:
     return Problem(
         code="vm.leftovers",
-        what=f"VM {vmid} ({name}) cannot be made: volumes of an earlier one are still there",
+        what=f"VM {vmid} ({name}) cannot be created: volumes of an earlier VM still exist",
         where=f"VM {vmid}",
         why=f"{', '.join(volumes)} belong to a guest {vmid} that does not exist any more",
-        fix=f"look whether anybody needs them, and remove them with `pvesm free VOLUME`; or give"
+        fix=f"check whether they are needed, and delete them with `pvesm free VOLUME`; or give"
         f" {name} another vmid",
     )
