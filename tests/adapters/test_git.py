@@ -174,3 +174,24 @@ def test_programs_that_a_repository_names_are_not_started(tree: Path) -> None:
     LocalGitProbe(tree).work_tree()
 
     assert not (tree / "started").exists()
+
+
+def test_git_and_its_helpers_get_no_secret_variables(
+    tree: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    secrets = (
+        "PROXMOX_VE_API_TOKEN",
+        "PROXMOX_VE_PASSWORD",
+        "SOPS_AGE_KEY",
+        "AWS_SECRET_ACCESS_KEY",
+    )
+    for name in secrets:
+        monkeypatch.setenv(name, "canary")
+    monkeypatch.setenv("SSH_AUTH_SOCK", "/agent")
+    stand_in = program(tree, f"env > {tree}/seen; exit 0")
+
+    LocalGitProbe(tree, program=stand_in).exposure("age.key")
+
+    seen = (tree / "seen").read_text()
+    assert "canary" not in seen
+    assert "SSH_AUTH_SOCK=/agent" in seen

@@ -1,5 +1,6 @@
 """Secrets that the configuration names: followed, or all reported where they are written."""
 
+import os
 from pathlib import Path
 
 import pytest
@@ -168,6 +169,9 @@ def test_all_that_fails_is_reported_where_it_is_written(tmp_path: Path) -> None:
         ("${EMPTY}", "the variable is empty"),
         ("file:none.txt", "No such file"),
         ("file:.", "Is a directory"),
+        ("file:out/../out/secret", "`..` is not allowed"),
+        ("file:pipe", "it is no regular file"),
+        ("file:/dev/zero", "it is no regular file"),
         (f"sops:{SECRET}#stringData.none", "no value at stringData.none"),
         (f"sops:{SECRET}#stringData", "a mapping"),
         (f"sops:{SECRET}#a..b", "a name in it is empty"),
@@ -181,6 +185,7 @@ def test_all_that_fails_is_reported_where_it_is_written(tmp_path: Path) -> None:
 def test_a_reference_that_leads_nowhere_says_why(tmp_path: Path, reference: str, why: str) -> None:
     workspace(tmp_path / "in", f'"{reference}"')
     (tmp_path / "in" / "out").symlink_to(tmp_path)
+    os.mkfifo(tmp_path / "in" / "pipe")
     store = store_in(tmp_path, rules=(tmp_path / "in" / ".sops.yaml").read_text())
     store.write("talos/out.sops.yaml", b"a: 1\n")
     (tmp_path / "talos/out.sops.yaml").rename(tmp_path / "out.sops.yaml")

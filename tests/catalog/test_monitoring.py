@@ -154,6 +154,15 @@ def test_rules_that_would_go_nowhere_are_an_error() -> None:
     assert complaints({"components": {"monitoring": {"enabled": True}}}) == ["monitoring.nowhere"]
 
 
+def test_api_servers_are_verified_with_the_ca_of_the_cluster() -> None:
+    repository = rendered(EVERYTHING, preset="fifteen-node")
+    for name in ("scrape", "blackbox"):
+        content = text(repository, f"monitoring/{name}.yaml")
+
+        assert "ca_file: cluster-ca.crt" in content
+        assert "insecure_skip_verify" not in content
+
+
 def test_files_for_outside_need_nothing_inside() -> None:
     repository = rendered(
         {"components": {"monitoring": {"enabled": True, "settings": {"outside": True}}}}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import errno
 import json
 import os
 import subprocess
@@ -136,3 +137,19 @@ def test_nobody_has_what_a_dead_process_left(tmp_path: Path) -> None:
         return await lock(file).held_by()
 
     assert asyncio.run(story()) == ""
+
+
+def test_a_full_disk_refuses_and_leaves_the_lock_free(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def full(*_: object) -> int:
+        raise OSError(errno.ENOSPC, "No space left on device")
+
+    with monkeypatch.context() as patched:
+        patched.setattr(os, "pwrite", full)
+        with pytest.raises(Refused) as caught:
+            asyncio.run(lock(tmp_path / "lock").acquire(ANNA))
+
+    assert caught.value.problem.code == "lock.unreadable"
+    assert "No space left" in caught.value.problem.why
+    asyncio.run(lock(tmp_path / "lock").acquire(ANNA))

@@ -95,3 +95,12 @@ def test_reads_over_the_wire_are_lied_about(tmp_path: Path) -> None:
         asked("POST", "/pools?poolid=wool")
         seen = [asked("GET", "/pools") for _ in range(3)]
     assert seen == [[], [], [{"poolid": "wool"}]]
+
+
+def test_variables_of_a_lab_can_be_removed_from_a_shell(tmp_path: Path) -> None:
+    files = LabFiles(state=tmp_path / "lab.state")
+    with running_lab(files, wanted()):
+        names = environment(files)
+        seen = ran_inside("lab", "env", "--unset", "--state", str(files.state))
+
+    assert seen.out.split() == ["unset", *sorted(names)]

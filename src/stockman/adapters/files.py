@@ -7,7 +7,9 @@ import os
 import stat
 from collections.abc import Iterable, Iterator
 from contextlib import contextmanager, suppress
+from glob import escape
 from pathlib import Path
+from time import time
 
 from stockman.model.pattern import pattern
 from stockman.model.record import record
@@ -17,6 +19,8 @@ from stockman.ports.environment import NoAnswer
 DRAFT_SUFFIX = ".stockman-new"
 """Suffix of temporary files that are renamed when they are complete."""
 
+_OLD_DRAFT = 3600.0
+"""Age in seconds from which a temporary file belongs to no running process."""
 _PRIVATE_MODE = 0o600
 _OTHERS_BITS = 0o077
 _DEFAULT_MODE = 0o666  # reduced by the umask
@@ -37,6 +41,7 @@ def create_file(path: Path, content: bytes, *, private: bool, tag: str) -> bool:
     if path_exists(path):
         return False
     draft = path.with_name(f".{path.name}.{tag}{DRAFT_SUFFIX}")
+    _remove_old_drafts(path)
     _write(draft, content, private=private)
     try:
         os.link(draft, path)
@@ -49,6 +54,17 @@ def create_file(path: Path, content: bytes, *, private: bool, tag: str) -> bool:
     finally:
         draft.unlink(missing_ok=True)
     return True
+
+
+def _remove_old_drafts(path: Path) -> None:
+    """Remove temporary files that killed processes left for a path; they may contain keys."""
+    name = path.name.removesuffix(DRAFT_SUFFIX)
+    if name != path.name:
+        name = name.removeprefix(".").removesuffix(".whole").rpartition(".")[0]
+    for draft in path.parent.glob(f".{escape(name)}.*{DRAFT_SUFFIX}"):
+        with suppress(OSError):
+            if time() - draft.lstat().st_mtime > _OLD_DRAFT:
+                draft.unlink()
 
 
 def append_bytes(path: Path, content: bytes) -> None:

@@ -30,7 +30,23 @@ def _status(arguments: list[str]) -> int:
         return 0
     from stockman.cli.edge import run
 
+    _protect_process()
     return run(arguments)
+
+
+def _protect_process() -> None:
+    """Disable core dumps, which contain secrets, and let SIGTERM act like Ctrl-C."""
+    import resource
+    import signal
+
+    def interrupt(*_: object) -> None:
+        # The second one ends the process at once.
+        signal.signal(signal.SIGTERM, signal.SIG_DFL)
+        signal.raise_signal(signal.SIGINT)
+
+    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
+    if signal.getsignal(signal.SIGTERM) is signal.SIG_DFL:
+        signal.signal(signal.SIGTERM, interrupt)
 
 
 def _report_interrupt() -> int:

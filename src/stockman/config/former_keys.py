@@ -6,6 +6,8 @@ from collections.abc import Iterable
 from typing import NamedTuple
 
 from stockman.config.nearest import nearest_key
+from stockman.model.origin import Position
+from stockman.model.problem import Problems
 
 _BGP = "cilium_bgp_router_addr, cilium_bgp_router_asn and cilium_bgp_node_asn"
 _IN_VM = "`vm:` of a node in nodes.yaml"
@@ -65,6 +67,21 @@ class KeyAdvice(NamedTuple):
     """Empty: there is no advice."""
     nearest: str | None = None
     """The known key that it is a misspelling of. None: no key is."""
+
+
+MAX_UNKNOWN_KEYS = 100
+"""Unknown keys of one mapping to list; more of them have one cause, as another program's file."""
+
+
+def report_more_unknown_keys(problems: Problems, parent: str, total: int, at: Position) -> None:
+    """Report the number of unknown keys that are not listed."""
+    problems.error(
+        "config.unknown-key",
+        f"{total - MAX_UNKNOWN_KEYS} more keys are not keys of {parent}",
+        why=f"{parent} has {total} unknown keys; the first {MAX_UNKNOWN_KEYS} are listed",
+        fix="check whether this is a file of another program",
+        at=at,
+    )
 
 
 def advise_on_key(name: str, known: Iterable[str]) -> KeyAdvice:

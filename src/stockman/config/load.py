@@ -6,7 +6,11 @@ from collections.abc import Mapping as Texts
 from dataclasses import field
 
 from stockman.config.classic import CLASSIC_KEYS, select_sections, unflatten
-from stockman.config.former_keys import advise_on_key
+from stockman.config.former_keys import (
+    MAX_UNKNOWN_KEYS,
+    advise_on_key,
+    report_more_unknown_keys,
+)
 from stockman.config.gc_pause import pause_gc
 from stockman.config.language import CLUSTER_SECTIONS, MACHINE_SECTIONS, Configuration
 from stockman.config.node_classes import apply_classes
@@ -113,9 +117,13 @@ def _merge_files(trees: dict[str, MappingNode], problems: Problems) -> MappingNo
             NODES_YAML: MACHINE_SECTIONS,
             CLUSTER_TOML: CLUSTER_SECTIONS + MACHINE_SECTIONS,
         }[name]
+        unknown: list[MappingEntry] = []
         for key, entry in sections.entries.items():
             if key in CLUSTER_SECTIONS or key in MACHINE_SECTIONS:
                 merged.entries[key] = entry
+                continue
+            unknown.append(entry)
+            if len(unknown) > MAX_UNKNOWN_KEYS:
                 continue
             advice = advise_on_key(key, known)
             problems.error(
@@ -125,6 +133,9 @@ def _merge_files(trees: dict[str, MappingNode], problems: Problems) -> MappingNo
                 fix=advice.fix or "remove it, or see `stockman explain`",
                 at=entry.key.at,
             )
+        if len(unknown) > MAX_UNKNOWN_KEYS:
+            at = unknown[MAX_UNKNOWN_KEYS].key.at
+            report_more_unknown_keys(problems, name, len(unknown), at)
     return merged
 
 

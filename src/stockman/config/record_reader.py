@@ -27,7 +27,11 @@ from typing import (
 )
 from uuid import UUID
 
-from stockman.config.former_keys import advise_on_key
+from stockman.config.former_keys import (
+    MAX_UNKNOWN_KEYS,
+    advise_on_key,
+    report_more_unknown_keys,
+)
 from stockman.config.hints import type_hints
 from stockman.config.nearest import nearest_name
 from stockman.config.source.tree import (
@@ -303,13 +307,20 @@ def _read_fields(cls: type, node: TreeNode, location: KeyLocation, reading: Read
     values: dict[str, Any] = {}
     origins: dict[str, Origin] = {"": location.origin}
     known: set[str] = set()
+    unknown = 0
     lacking = False
     for name, entry in node.entries.items():
         key = keys.get(name)
-        inner = _child_location(location, name, entry)
         if key is None:
-            _report_unknown_key(name, entry, location, keys, reading)
+            unknown += 1
+            if unknown <= MAX_UNKNOWN_KEYS:
+                _report_unknown_key(name, entry, location, keys, reading)
+            elif unknown == MAX_UNKNOWN_KEYS + 1:
+                total = sum(other not in keys for other in node.entries)
+                parent = location.path or "the file"
+                report_more_unknown_keys(reading.problems, parent, total, entry.key.at)
             continue
+        inner = _child_location(location, name, entry)
         value = entry.value
         if isinstance(value, ScalarNode) and value.is_null:
             continue

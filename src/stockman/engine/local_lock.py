@@ -86,7 +86,11 @@ class LocalLock:
             since=self._clock.now().isoformat(),
         )
         held = HeldLocalLock(self._file, handle, lock_record)
-        held.write(lock_record)
+        try:
+            held.write(lock_record)
+        except OSError as error:
+            os.close(handle)
+            raise Refused(self._unreadable_problem(error)) from None
         return held
 
     async def held_by(self) -> str:

@@ -19,6 +19,11 @@ from stockman.rendering.templates.contract import forbidden_path_reason
         "cluster.toml",
         "age.key",
         "talos/talsecret.sops.yaml",
+        ".sops.yaml",
+        "kubeconfig",
+        "talosconfig",
+        "talos/proxmox-tokens.sops.yaml",
+        "github-push-token.txt",
     ],
 )
 def test_paths_that_are_not_for_templates_are_refused(path: str) -> None:

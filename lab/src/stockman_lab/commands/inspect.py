@@ -105,17 +105,27 @@ def _status_lines(status: dict[str, Any], screen: Screen) -> Iterator[str]:
     name="env",
     examples={
         'eval "$(stockman lab env)"': "set the variables in this shell",
+        'eval "$(stockman lab env --unset)"': "remove them again",
         "stockman lab env -o json": "the same for programs",
     },
 )
+@click.option("--unset", is_flag=True, help="Print how to remove the variables from a shell.")
 @options.output
 @lab_options.state
 @click.pass_context
-def lab_env(ctx: click.Context, output: Output, state: str | None) -> None:
+def lab_env(ctx: click.Context, unset: bool, output: Output, state: str | None) -> None:
     """Print the variables by which clients find a running lab."""
     from stockman_lab.commands.runtime.remote import ask
 
     found = cast("dict[str, str]", ask(lab_options.places(ctx, state), "environment"))
+    if unset:
+        show(
+            sorted(found),
+            kind="LabVariables",
+            output=output,
+            human=lambda names, _: (f"unset {' '.join(names)}",),
+        )
+        return
     show(
         found,
         kind="LabEnvironment",

@@ -21,8 +21,11 @@ _MORE_OPTIONS = (
     *("-c", "core.quotePath=false"),
     *("-c", "advice.detachedHead=false"),
 )
-_TRANSPORT_VARIABLES = ("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_ASKPASS")
-"""Variables of the user that configure access to remotes."""
+_TRANSPORT_VARIABLES = (
+    *("GIT_SSH", "GIT_SSH_COMMAND", "GIT_SSL_CAINFO", "GIT_ASKPASS"),
+    *("GH_TOKEN", "GITHUB_TOKEN", "GITLAB_TOKEN"),
+)
+"""Variables of the user that configure access to remotes, also for credential helpers."""
 _IDENTITY_VARIABLES = (
     "GIT_AUTHOR_NAME",
     "GIT_AUTHOR_EMAIL",

@@ -7,12 +7,14 @@ point to another repository.
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import AbstractContextManager, contextmanager
 from itertools import islice
 from pathlib import Path
 from typing import IO, TYPE_CHECKING, NoReturn
 
+from stockman.model.pattern import pattern
 from stockman.ports.environment import Exposure, GitFileState, NoAnswer, Remote, WorkTree
 from stockman.ports.git_history import FileKind, ObjectKind, StoredObject, TrackedFile
 
@@ -156,12 +158,19 @@ def is_installed(program: str) -> bool:
     return which(program) is not None
 
 
+_SECRET_VARIABLE = pattern(
+    r"TOKEN|SECRET|PASSWORD|PASSWD|PASSPHRASE|CREDENTIAL|PRIVATE|(API|ACCESS|AGE|_)_?KEY",
+    re.IGNORECASE,
+)
+
+
 def git_environment() -> dict[str, str]:
-    """Return the environment variables for git."""
+    """Return the environment variables for git, without secrets: hooks and helpers see them."""
     kept = {
         name: value
         for name, value in os.environ.items()
-        if not name.startswith("GIT_") or name in _USER_SETTINGS
+        if (not name.startswith("GIT_") or name in _USER_SETTINGS)
+        and not _SECRET_VARIABLE.search(name)
     }
     return kept | _READ_ONLY_ENVIRONMENT
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import stat
 from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
@@ -105,6 +107,14 @@ class _UnresolvedReference(Exception):
         self.reason = reason
 
 
+def _read_regular_file(path: Path) -> bytes:
+    """Return the beginning of a file; a pipe or a device, which could block, is an `OSError`."""
+    with open(os.open(path, os.O_RDONLY | os.O_NONBLOCK), "rb") as file:  # noqa: PTH123
+        if not stat.S_ISREG(os.fstat(file.fileno()).st_mode):
+            raise OSError(0, "it is no regular file")
+        return file.read(_LONGEST + 1)
+
+
 class _ReferenceResolver:
     def __init__(self, context: ReferenceContext) -> None:
         self._context = context
@@ -141,9 +151,10 @@ class _ReferenceResolver:
         return text
 
     def _file(self, name: str) -> str:
+        if ".." in Path(name).parts:
+            raise _UnresolvedReference(file_unreadable(name, "`..` is not allowed"))
         try:
-            with (self._context.directory / name).open("rb") as file:
-                content = file.read(_LONGEST + 1)
+            content = _read_regular_file(self._context.directory / name)
         except OSError as error:
             raise _UnresolvedReference(
                 file_unreadable(name, error.strerror or type(error).__name__)

@@ -23,13 +23,17 @@ FOLDER = "monitoring"
 _TALOS_API = 50000
 _BLACKBOX = "127.0.0.1:9115"
 _CLUSTER_TOKEN = "/etc/prometheus/cluster-token"
-_ABOUT = """\
-# Monitoring from outside
+_CLUSTER_CA = "cluster-ca.crt"
+"""Beside the configuration of Prometheus and of the blackbox exporter."""
+_ABOUT = r"""# Monitoring from outside
 
 - `rules.yaml`: alert rules; name the file under `rule_files` of Prometheus.
 - `scrape.yaml`: an example of the jobs that the rules expect; copy what fits into
   `scrape_configs`. It reads the API servers with a token and asks through a blackbox exporter
   whether the cluster answers at all.
+- `cluster-ca.crt`: create it beside the configuration of Prometheus and of the blackbox exporter,
+  which verify the API servers with it:
+  `kubectl get configmap kube-root-ca.crt -o jsonpath='{.data.ca\.crt}' > cluster-ca.crt`
 - `blackbox.yaml`: the modules of that blackbox exporter.
 - `dashboards/`: dashboards for Grafana.
 
@@ -114,8 +118,7 @@ def _jobs(context: ComponentContext) -> list[Object]:
     servers: Object = {
         "job_name": "apiserver",
         "scheme": "https",
-        # The CA of the cluster is in every kubeconfig; it can be used here instead.
-        "tls_config": {"insecure_skip_verify": True},
+        "tls_config": {"ca_file": _CLUSTER_CA},
         "authorization": {"credentials_file": _CLUSTER_TOKEN},
         "static_configs": [{"targets": controllers}],
     }
@@ -152,7 +155,7 @@ def _modules() -> Object:
             "http": {
                 # A server that responds with 401 or 403 is alive.
                 "valid_status_codes": [200, 401, 403],
-                "tls_config": {"insecure_skip_verify": True},
+                "tls_config": {"ca_file": _CLUSTER_CA},
             },
         },
         "tcp_connect": {"prober": "tcp", "timeout": "5s"},

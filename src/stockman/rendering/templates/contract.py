@@ -24,6 +24,7 @@ _DIRECTORIES = {
 _ROOTS = ("templates", "template")
 _FILES = frozenset(
     {
+        ".sops.yaml",
         "age.key",
         "cloudflare-tunnel.json",
         "cluster.toml",
@@ -32,7 +33,10 @@ _FILES = frozenset(
         "flux-webhook-token.txt",
         "github-deploy.key",
         "github-push-token.txt",
+        "kubeconfig",
         "nodes.yaml",
+        "talosconfig",
+        "talos/proxmox-tokens.sops.yaml",
         "talos/secrets.sops.yaml",
         "talos/talsecret.sops.yaml",
     }
@@ -47,7 +51,7 @@ def forbidden_path_reason(path: str, origin: str) -> Problem | None:
     if names[0] in _ROOTS and len(names) > 1:
         why = "it contains templates, and the next render would read others"
     if "/".join(names) in _FILES:
-        why = "it is an input of rendering"
+        why = "it is an input of rendering, or holds keys or the rules of encryption"
     if not why:
         return None
     return Problem(
