@@ -6,11 +6,18 @@ import asyncio
 import re
 
 import pytest
+from stockman_lab.world.preset import pci_device
 
 from stockman.model.errors import Refused
+from stockman.model.names import HostName
 from stockman.model.problem import Problems
+from stockman.model.proxmox_values import parse_properties
 from stockman.planning.change import ProxmoxChange
 from stockman.planning.destruction import DestructionScope, plan_destruction
+from stockman.steps.access.admin import admin_client_name
+from stockman.steps.access.mapping import MapDevices, MappedDevice
+from stockman.steps.vm.disks import KEEPER
+from stockman.steps.vm.placement import RemoveFromHaRule
 from tests.planning.estate import FINGERPRINT, NO_HA, Estate, perform
 
 OTHER = "ffffffffffffffff"
@@ -246,3 +253,52 @@ async def test_a_plan_names_the_guests_that_it_destroys(estate: Estate) -> None:
     outcome = await estate.plan()
 
     assert outcome.plan.destroyed_guests == ("talos-niobe",)
+
+
+async def test_other_devices_of_the_same_host_stay_in_a_mapping(estate: Estate) -> None:
+    gpus = [
+        {"address": f"0000:0{slot}:00", "id": "10de:2571", "iommu": True, "name": "gpu"}
+        for slot in (1, 2)
+    ]
+    host = next(iter(estate.world.clusters.values())).state.hosts["niobe"]
+    host.pci += [pci_device(gpu, 20 + number) for number, gpu in enumerate(gpus)]
+    by_hand = "node=niobe,path=0000:02:00.0,id=10de:2571"
+    root = estate.pve
+    root.post("/cluster/mapping/pci", id="gpu", map=[by_hand])
+    device = MappedDevice(host=HostName("niobe"), place="0000:01:00.0")
+
+    await perform(
+        MapDevices(cluster=estate.region, name="gpu", bus="pci", devices=(device,)), estate.ports()
+    )
+
+    ports = estate.ports()
+    (mapping,) = await ports.on(admin_client_name(estate.region)).mappings("pci")
+    paths = {parse_properties(entry)["path"] for entry in mapping.entries}
+    assert paths == {"0000:01:00.0", "0000:02:00.0"}
+
+
+async def test_a_rule_that_somebody_else_made_is_not_changed(estate: Estate) -> None:
+    root = estate.pve
+    root.post("/cluster/ha/resources", sid="vm:1032", state="stopped")
+    rule = {"rule": "theirs", "type": "node-affinity", "resources": "vm:1032", "nodes": "niobe"}
+    root.post("/cluster/ha/rules", **rule)
+    action = RemoveFromHaRule(cluster=estate.region, rule="theirs", resources=("vm:1032",))
+
+    assert await perform(action, estate.ports()) is False
+
+    assert list(next(iter(estate.world.clusters.values())).state.ha_rules) == ["theirs"]
+
+
+async def test_a_kept_disk_on_local_storage_refuses_a_move_before_anything_is_stopped(
+    estate: Estate,
+) -> None:
+    root = estate.pve
+    root.post("/storage", storage="share", type="dir", path="/share", content="images")
+    guest = next(iter(estate.world.clusters.values())).state.guests[1032]
+    guest.config.values["scsi5"] = f"share:{KEEPER}/vm-{KEEPER}-k8s-talos-niobe-data.raw,size=1G"
+    estate.edit("nodes.yaml", "vmid: 1032, host: niobe", "vmid: 1032, host: neo")
+
+    outcome = await estate.plan()
+
+    assert [problem.code for problem in outcome.problems.errors] == ["vm.cannot-move"]
+    assert f"vm-{KEEPER}-k8s-talos-niobe-data.raw" in next(iter(outcome.problems.errors)).why

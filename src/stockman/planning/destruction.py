@@ -208,7 +208,7 @@ class _ClusterDestruction:
         }
         for rule in ha.rules if ha is not None else ():
             mine = tuple(resource for resource in rule.resources if resource in ids)
-            if rule.name in named and mine:
+            if rule.name in named and mine and rule.comment == HA_COMMENT:
                 leave = RemoveFromHaRule(cluster=self.region, rule=rule.name, resources=mine)
                 yield self._change(f"HA rule {rule.name}", "ha-rule", rule.name, leave, gone)
         for group in ha.groups if ha is not None else ():

@@ -19,10 +19,10 @@ from stockman.planning.vm.first_start import has_incomplete_mark
 from stockman.proxmox.cluster import GuestSummary
 from stockman.proxmox.pools import DeviceMapping
 from stockman.proxmox.vms import GuestRef, VmConfig
-from stockman.steps.vm.disks import GIB, KEEPER, disk_size, disk_slot
+from stockman.steps.vm.disks import GIB, KEEPER, disk_size, disk_slot, drives
 from stockman.steps.vm.identity import LocatedGuest, is_same_guest, is_unfinished
 from stockman.steps.vm.ownership import TAG, other_fingerprint, own_tags, parse_mark
-from stockman.steps.vm.problems import creation_in_progress
+from stockman.steps.vm.problems import cannot_move, creation_in_progress, kept_local_disks
 from stockman.steps.vm.system_disk import has_no_disk
 from stockman.steps.vm.values import key_family, same_value
 
@@ -143,8 +143,27 @@ def _check_existing(
         report.ha_host_mismatch(
             problems, desired, guest.host, online=observed.is_online(desired.host)
         )
+    if guest.host != desired.host and not is_ha_managed:
+        _check_move(observed, desired, config, problems)
     _check_disks(desired, config, problems)
     check_mounts(desired, config, problems)
+
+
+def _check_move(
+    observed: ObservedProxmox, desired: DesiredGuest, config: VmConfig, problems: Problems
+) -> None:
+    """Report data disks on local storage that Proxmox VE does not move with their VM."""
+    vm = desired.identity
+    foreign = [
+        str(drive.volume)
+        for drive in drives(config).values()
+        if drive.volume is not None
+        and drive.volume.owner not in (None, vm.vmid)
+        and not _is_shared(observed, drive.volume.storage)
+    ]
+    if foreign:
+        why = kept_local_disks(foreign)
+        problems.add(cannot_move(vm.vmid, vm.name, str(desired.host), why))
 
 
 def _check_name(observed: ObservedProxmox, desired: DesiredGuest, problems: Problems) -> None:

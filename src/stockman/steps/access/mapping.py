@@ -29,7 +29,7 @@ class MappedDevice:
 
 @record
 class MapDevices(RetryingAction):
-    """Create or update a mapping of these devices; entries of other hosts are kept."""
+    """Create or update a mapping of these devices; entries of other devices are kept."""
 
     kind: ClassVar[str] = "access.mapping"
     cluster: str
@@ -53,9 +53,8 @@ class MapDevices(RetryingAction):
 
     async def attempt(self, ports: Ports) -> None:
         pve, mapping = admin_client(ports, self.cluster), await self._find_mapping(ports)
-        hosts = {device.host for device in self.devices}
         kept = tuple(
-            entry for entry in (mapping.entries if mapping else ()) if _host(entry) not in hosts
+            entry for entry in (mapping.entries if mapping else ()) if not self._is_replaced(entry)
         )
         own = tuple([await self._build_entry(pve, device) for device in self.devices])
         desired = DeviceMapping(
@@ -69,6 +68,16 @@ class MapDevices(RetryingAction):
             await pve.create_mapping(desired)
         elif desired.entries != mapping.entries:
             await pve.update_mapping(desired)
+
+    def _is_replaced(self, entry: str) -> bool:
+        """Whether an entry makes way for one of the devices."""
+        values = parse_properties(entry)
+        # PVE::QemuServer::USB refuses a mapping with two devices of one host.
+        return any(
+            values.get("node") == device.host
+            and (self.bus == "usb" or _is_same_address(values.get("path", ""), device.place))
+            for device in self.devices
+        )
 
     async def _find_mapping(self, ports: Ports) -> DeviceMapping | None:
         mappings = await admin_client(ports, self.cluster).mappings(self.bus)
@@ -93,10 +102,6 @@ def _is_same_address(observed: str, desired: str) -> bool:
     return bool(observed) and (
         observed == desired or observed == f"{desired}.0" or f"{observed}.0" == desired
     )
-
-
-def _host(entry: str) -> str:
-    return parse_properties(entry).get("node", "")
 
 
 async def _pci(pve: ProxmoxClient, device: MappedDevice) -> str:

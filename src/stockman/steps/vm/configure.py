@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from stockman.model.errors import Refused
 from stockman.model.names import HostName
+from stockman.model.proxmox_values import VolumeId
 from stockman.model.record import record
 from stockman.proxmox.vms import GuestRef, MigrationCheck, MigrationRequest, VmUpdate
 from stockman.steps.ports import Ports
@@ -93,6 +94,7 @@ class MoveVm(GuestAction):
         request = MigrationRequest(target=self.target, restart=running)
         if self.vm.kind == "qemu":
             check = await self._check_migration(ports, at, running=running and not self.down)
+            self._check_owned_disks(check)
             if running and self.down:
                 await StopVm(vm=self.vm, host=at.host, seconds=self.seconds).attempt(ports)
                 await ports.permit()
@@ -102,6 +104,14 @@ class MoveVm(GuestAction):
                 with_local_disks=bool(check.local_disks),
             )
         await pve.wait_task(await pve.migrate_vm(at, request), 3600.0)
+
+    def _check_owned_disks(self, check: MigrationCheck) -> None:
+        """Refuse local disks with another owner, before the VM is stopped."""
+        # PVE::QemuMigrate::scan_local_volumes: "owned by other VM".
+        foreign = [text for text in check.local_disks if VolumeId.parse(text).owner != self.vm.vmid]
+        if foreign:
+            why = problems.kept_local_disks(foreign)
+            raise Refused(problems.cannot_move(self.vm.vmid, self.vm.name, str(self.target), why))
 
     async def _check_migration(
         self, ports: Ports, at: GuestRef, *, running: bool

@@ -227,7 +227,7 @@ def ha_id(vm: GuestIdentity) -> str:
 
 @record
 class RemoveFromHaRule(RetryingAction):
-    """Remove guests from an HA rule, and delete the rule if no guest is left."""
+    """Remove guests from an HA rule of stockman, and delete the rule if no guest is left."""
 
     kind: ClassVar[str] = "vm.leave-ha-rule"
     cluster: str
@@ -244,12 +244,13 @@ class RemoveFromHaRule(RetryingAction):
 
     async def done(self, ports: Ports) -> bool:
         rule = await _find_rule(ports.on(self.cluster), self.rule)
-        return rule is None or not set(rule.resources) & set(self.resources)
+        is_own = rule is not None and rule.comment == HA_COMMENT
+        return rule is None or not is_own or not set(rule.resources) & set(self.resources)
 
     async def attempt(self, ports: Ports) -> None:
         pve = ports.on(self.cluster)
         rule = await _find_rule(pve, self.rule)
-        if rule is None:
+        if rule is None or rule.comment != HA_COMMENT:
             return
         remaining = tuple(resource for resource in rule.resources if resource not in self.resources)
         try:

@@ -114,6 +114,14 @@ def guest_protection(vmid: Vmid, name: str) -> Problem:
     )
 
 
+def kept_local_disks(volumes: Sequence[str]) -> str:
+    """Return why a VM with disks that outlive it cannot move, if they are on local storage."""
+    return (
+        f"{', '.join(volumes)} would not move with it: it is on storage of its host, and is kept"
+        " when the VM is deleted, so that it does not belong to the VM"
+    )
+
+
 def cannot_move(vmid: Vmid, name: str, target: str, why: str) -> Problem:
     return Problem(
         code="vm.cannot-move",
