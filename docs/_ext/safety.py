@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import stockman
+from stockman.app.runs.apply import execute_plan
 from stockman.engine.object_lock import ObjectLock
 from stockman.planning import images
 from stockman.planning.access import revocation, surplus
@@ -40,6 +41,7 @@ from stockman.steps.vm import (
     template,
 )
 from stockman.steps.vm import gates as vm_gates
+from stockman.steps.vm.ownership import ownership_of
 
 ROOT = Path(stockman.__file__).parent
 PAGE = Path(__file__).parents[1] / "explanation" / "safety.md"
@@ -83,10 +85,12 @@ PATHS = (
         destroy.GuestDeletion.attempt,
         "a guest with the disks that it owns",
         (
-            removal.find_surplus_guests,
+            removal.find_removable_guests,
             removal.check_removal,
+            execute_plan,
             identity.find_guest,
             identity.is_same_guest,
+            ownership_of,
             destroy.disks_lost_with,
         ),
         _VM,

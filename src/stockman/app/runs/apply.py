@@ -109,10 +109,9 @@ async def is_left_open(home: RunHome, clock: Clock) -> bool:
 
 
 async def execute_plan(session: Session, plan: Plan, manner: ApplyOptions) -> RunOutcome:
-    """Execute a plan.
+    """Execute a plan, if the user confirmed the name of every guest that it destroys.
 
-    Raises `Refused` if it destroys a guest that was not confirmed, or if the state it depends on
-    has changed.
+    Raises `Refused` otherwise, or if the state it depends on has changed.
     """
     if unconfirmed := [name for name in plan.destroyed_guests if name not in manner.allow_destroy]:
         raise Refused(unconfirmed_destruction(unconfirmed))
