@@ -339,9 +339,10 @@ def _read_fields(cls: type, node: TreeNode, location: KeyLocation, reading: Read
                 name = f"{path or inner.path}[{at}]"
                 origins[f"{key.field.name}[{index}]"] = Origin(value.items[index].at, name, via)
         elif key.named and isinstance(value, MappingNode):
-            for named, item in value.entries.items():
-                at = Origin(item.key.at, f"{inner.path}.{named}", item.via or inner.via)
-                origins[f"{key.field.name}.{named}"] = at
+            for named, member in value.entries.items():
+                origins[f"{key.field.name}.{named}"] = Origin(
+                    member.key.at, f"{inner.path}.{named}", member.via or inner.via
+                )
         elif key.free and isinstance(value, MappingNode):
             origins |= _nested_origins(value, key.field.name, inner)
     for key in keys.values():
