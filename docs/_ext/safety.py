@@ -22,7 +22,7 @@ from stockman.planning.kubernetes import nodes as kubernetes_nodes
 from stockman.planning.stages import talos as talos_stage
 from stockman.planning.talos import rejoin
 from stockman.planning.templates import changes as templates
-from stockman.planning.vm import removal
+from stockman.planning.vm import removal, seeds
 from stockman.steps.access import delivery, roles, tokens
 from stockman.steps.etcd import bootstrap, gates, members
 from stockman.steps.images import fetch
@@ -155,9 +155,15 @@ PATHS = (
         _VM,
     ),
     DestructivePath(
-        seed.RemoveSeed.attempt,
-        "the NoCloud image of a VM, which is not needed after its configuration",
-        (seed.RemoveSeed._is_there, identity.find_guest),
+        seed.SeedMachine.attempt,
+        "the running state of a VM whose machine was never configured",
+        (seed.is_marked_new, identity.require_guest),
+        _VM,
+    ),
+    DestructivePath(
+        seed._delete_volume,
+        "an image with a first configuration, which is not needed any more",
+        (seed.seed_prefix, seeds.plan_unused_seed_deletion, identity.find_guest),
         _VM,
     ),
     DestructivePath(

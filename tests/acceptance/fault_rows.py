@@ -120,7 +120,7 @@ ROWS = (
     Row("F10d", "the same, and a new plan", bootstrap,
         kill="after POST /nodes/neo/qemu/1031/config", first="killed", wish=VMS, then="apply"),
     Row("F11", "killed between configuration and join", one_more,
-        kill="after ApplyConfiguration", first="killed"),
+        kill="after POST /nodes/neo/qemu/1033/status/start", first="killed"),
     Row("F12", "killed after a member left etcd, before the new one joined", another_controller,
         kill="after EtcdLeaveCluster", first="killed"),
     Row("F13", "killed while cleaning up", bootstrap, kill="before lock release",

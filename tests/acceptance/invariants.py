@@ -164,9 +164,12 @@ def i11_no_secret_is_told(watch: Watch) -> Iterator[str]:
 
 
 def nothing_is_left_over(watch: Watch) -> Iterator[str]:
-    """Guests of ours refer to all volumes with their number: nothing half copied lies about."""
+    """Guests of ours refer to all volumes with their number: nothing half copied lies about, and no
+    image with a configuration."""
     for cluster in watch.scene.world.clusters.values():
         for volume in cluster.state.volumes.values():
+            if volume.content == "iso" and volume.id.partition(":iso/")[2].startswith("stockman"):
+                yield f"{volume.id} holds secrets"
             guest = cluster.state.guests.get(volume.vmid)
             ours = guest is not None and "stockman" in guest.config.values.get("tags", "")
             if guest is not None and ours and volume.content == "images":

@@ -19,10 +19,10 @@ from tests.acceptance.scene import Life, Scene
 
 WAYS = ("apply", "resume")
 _WAITS = (
-    *("talos/await/", "talos/joined/", "nodes/ready/"),
+    *("talos/await/", "talos/seed/", "talos/joined/", "nodes/ready/"),
     *("kubernetes/wait/", "kubernetes/push", "kubernetes/reconcile/"),
 )
-"""Steps that only wait or ask Flux to reconcile, and may have to again."""
+"""Steps that only wait, look whether an image is in its drive, or ask Flux to reconcile."""
 
 
 def sample(points: Iterable[int], count: int, seed: int) -> list[int]:

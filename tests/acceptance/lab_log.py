@@ -13,10 +13,11 @@ from stockman.etcd.records import KeyValue, read_key_value
 _ONCE = ("jobs/", "namespaces/", "secrets/")
 """Kinds of which each object is made once, by the beginnings of keys."""
 
-_SAME_AGAIN = frozenset({"resize", "hastart"})
+_SAME_AGAIN = frozenset({"resize", "hastart", "imgcopy", "imgdel"})
 """Tasks that have no effect the second time: Proxmox VE returns where a disk has the size that is
 asked for, and we ask for a size and never for more of it; high availability is told that a guest
-should run, which it starts once."""
+should run, which it starts once. An image with a configuration is replaced where an upload was
+interrupted, because it may hold other secrets."""
 
 _SMOKE_TEST = "-test"
 """End of the names of objects of smoke tests, which are deleted and may be created again."""

@@ -40,6 +40,8 @@ class Process:
     calls: list[Call] = field(default_factory=list)
     points: list[tuple[str, Call]] = field(default_factory=list)
     """Every point with `before` or `after` and its call."""
+    told_strangers: list[bytes] = field(default_factory=list)
+    """Messages to machines whose certificate nobody verified: a TLS proxy reads them."""
     watchers: list[Callable[[int, str, Call], None]] = field(default_factory=list)
     """Told of every point before anybody dies at it."""
 

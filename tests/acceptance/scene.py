@@ -130,6 +130,8 @@ class Scene:
     processes: list[Process] = field(default_factory=list)
     allowed: Counter[str] = field(default_factory=Counter)
     """What may be done again, as somebody destroyed it meanwhile."""
+    spoofed: Mapping[str, str] = field(default_factory=dict)
+    """Addresses of nodes that other machines have taken, with those of these machines."""
 
     @classmethod
     def made(cls, root: Path, versions: Versions = Versions(), preset: str = "three-node") -> Scene:  # noqa: B008  # never changes
@@ -169,7 +171,7 @@ class Scene:
             clock=clock,
             entropy=entropy,
             proxmox=self._proxmox(workspace, process),
-            talos=TalosClient(TalosWire(self.world, process)),
+            talos=TalosClient(TalosWire(self.world, process, self.spoofed)),
             kubernetes=self._kubernetes(workspace, process),
             images=ImageApi(ImagesWire(self.world, process), FACTORY_URL),
             repo=CountedRepo(LocalGitRepository(self.files.directory), process),

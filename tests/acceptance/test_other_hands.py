@@ -24,7 +24,7 @@ from tests.acceptance.troubles import Meddling, root_does, taken_back
 
 def test_f61_the_lease_of_a_dead_run_is_taken_over_with_a_larger_token(tmp_path: Path) -> None:
     scene = one_more(tmp_path)
-    first = scene.apply(Process(dies_when="after ApplyConfiguration"))
+    first = scene.apply(Process(dies_when="after POST /nodes/neo/qemu/1033/status/start"))
     before = scene.kept.token
 
     second = scene.resume()

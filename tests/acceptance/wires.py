@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ssl
-from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable
+from collections.abc import AsyncGenerator, AsyncIterable, AsyncIterator, Callable, Mapping
 from contextlib import aclosing, asynccontextmanager
+from dataclasses import replace
 from typing import TYPE_CHECKING
 from urllib.parse import unquote, urlsplit
 
@@ -23,10 +24,13 @@ from stockman.kubernetes import transport as kube
 from stockman.kubernetes.errors import lost_reply
 from stockman.kubernetes.errors import reply_error as kube_refusal
 from stockman.model.errors import Unreachable
+from stockman.model.names import MachineAddress
 from stockman.proxmox import transport as pve
 from stockman.proxmox.errors import ErrorReply, reply_error, unknown_outcome
 from stockman.talos.api import transport as talos
+from stockman.talos.api.errors import talos_problem
 from stockman.talos.image_api import references as images
+from stockman.talos.records.operations import MaintenanceMachine
 from tests.acceptance.process import Call, Process
 
 if TYPE_CHECKING:
@@ -156,11 +160,13 @@ async def _file(request: pve.Request) -> Upload | None:
 class TalosWire:
     """Carries calls to machines."""
 
-    def __init__(self, world: World, process: Process) -> None:
-        self._inner = WorldTalosWire(world)
+    def __init__(self, world: World, process: Process, spoofed: Mapping[str, str]) -> None:
+        self._inner = _SpoofedWire(world, spoofed) if spoofed else WorldTalosWire(world)
         self._process = process
 
     async def unary(self, request: talos.TalosRequest) -> bytes:
+        if request.stranger is not None:
+            self._process.told_strangers.append(request.message)
         talos_call = _talos_call(request)
         self._process.before(talos_call)
         try:
@@ -188,6 +194,24 @@ class TalosWire:
         finally:
             if not self._process.is_dead:
                 self._process.after(talos_call)
+
+
+class _SpoofedWire(WorldTalosWire):
+    """Machines whose addresses are taken by others, which wait in maintenance mode."""
+
+    def __init__(self, world: World, spoofed: Mapping[str, str]) -> None:
+        super().__init__(world)
+        self._spoofed = spoofed
+        """Addresses of the others by the taken addresses."""
+
+    def _dial(self, request: talos.TalosRequest) -> Machine:
+        if request.stranger is None and str(request.node) in self._spoofed:
+            raise Unreachable(talos_problem("talos.unreachable", str(request.node), "no route"))
+        return super()._dial(request)
+
+    def _stranger(self, stranger: MaintenanceMachine) -> Machine:
+        address = self._spoofed.get(stranger.address, stranger.address)
+        return super()._stranger(replace(stranger, address=MachineAddress(address)))
 
 
 def _talos_call(request: talos.TalosRequest) -> Call:

@@ -211,11 +211,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
             problems, _WISH, "local-zfs", 6400 * _GIB, 930 * _GIB
         )
     ),
-    "vm.no-seed-storage": _said(
-        lambda problems: say.no_iso_storage(
-            problems, _WISH, "the VLAN eth0.7: ipconfigN addresses a card, not VLAN 7 on it"
-        )
-    ),
+    "vm.no-seed-storage": _said(lambda problems: say.no_iso_storage(problems, _WISH)),
     "vm.no-storage": _said(lambda problems: say.no_storage(problems, _WISH, "local", "import")),
     "vm.protected": lambda: work.guest_protection(_VMID, "cp-1"),
     "vm.raw-device": _said(lambda problems: say.raw_device(problems, _WISH, "0000:01:00.0")),

@@ -59,7 +59,7 @@ async def test_the_mark_names_the_fingerprint_and_the_guest_that_it_was_written_
 
     assert uuid is not None
     assert config["description"] == (
-        f"stockman: k8s/talos-niobe id={FINGERPRINT} guest=pve/1032/{uuid[1]}"
+        f"stockman: k8s/talos-niobe id={FINGERPRINT} guest=pve/1032/{uuid[1]} new"
     )
     assert (await estate.plan()).changes == ()
 

@@ -5,15 +5,14 @@ from dataclasses import replace
 import pytest
 
 from stockman.model.errors import Refused
-from stockman.planning.change import ChangeKind, unique_steps
-from stockman.planning.vm.seeds import plan_seed_removals
+from stockman.planning.change import ChangeKind
 from stockman.steps.vm.configure import ConfigureVm, MoveVm
 from stockman.steps.vm.destroy import DestroyVm
 from stockman.steps.vm.disks import KEEPER, AttachDisk, GrowDisk
 from stockman.steps.vm.identity import GuestIdentity
 from stockman.steps.vm.power import RestartVm, StartVm, StopVm
 from tests.planning.containers import CONTAINER, upload_system
-from tests.planning.estate import NO_HA, Estate, Killed, died_at_every_call, perform
+from tests.planning.estate import Estate, Killed, died_at_every_call, perform
 
 NIOBE = r"  - name: talos-niobe\n(    .*\n)*"
 
@@ -237,31 +236,6 @@ async def test_another_number_means_another_machine_after_the_old_one_is_gone(
     assert "vms/destroy/talos-niobe" in create.needs
     assert isinstance(outcome.plan.step("vms/destroy/talos-niobe").action, DestroyVm)
     assert sorted(next(iter(estate.world.clusters.values())).state.guests) == [1030, 1031, 1132]
-
-
-async def test_a_network_that_keys_cannot_say_comes_in_an_image_that_is_removed_later() -> None:
-    estate = Estate("three-node")
-    estate.edit("nodes.yaml", NO_HA, "")
-    estate.edit("cluster.yaml", "^node_default_gateway", "node_vlan_tag: 7\nnode_default_gateway")
-    outcome = await estate.apply()
-    volume = estate.config(1030)["ide2"].partition(",")[0]
-    known = {str(node.name): () for node in estate.desired.nodes}
-    seen = {estate.region: await estate.observe()}
-
-    removals = plan_seed_removals(estate.desired, seen, {}, known)
-    for step in unique_steps(removals):
-        assert await perform(step.action, estate.ports())
-
-    assert volume.startswith("cephfs:iso/stockman-talos-trinity-")
-    assert "NoCloud image" in next(
-        change.what for change in outcome.changes if "1030" in change.what
-    )
-    assert len(removals) == 3
-    assert estate.config(1030)["ide2"] == "none,media=cdrom"
-    assert (
-        plan_seed_removals(estate.desired, {estate.region: await estate.observe()}, {}, known) == ()
-    )
-    assert (await estate.plan()).changes == ()
 
 
 GUESTS = f"""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import ssl
 from collections.abc import Awaitable, Callable, Coroutine, Iterable, Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
@@ -22,9 +23,11 @@ from stockman_lab.world.staging import Staged, Staging, bring_up, stage_files
 from stockman_lab.world.world import World
 
 from stockman.config.presets import Answers, render_preset
+from stockman.crypto.certificates import key_fingerprint
 from stockman.engine.observe.talos import TalosQuery, observe_talos
-from stockman.model.desired import Desired
+from stockman.model.desired import Desired, Vm
 from stockman.model.errors import NotFound
+from stockman.model.names import Datastore
 from stockman.model.problem import Problem
 from stockman.model.secret import Secret
 from stockman.planning.observed.talos import ObservedTalos
@@ -32,13 +35,16 @@ from stockman.planning.talos.changes import TalosChange, plan_talos_changes
 from stockman.planning.talos.desired import DesiredTalos, client_files, talos_machine
 from stockman.planning.talos.refusals import find_refusals
 from stockman.planning.talos.steps import talos_steps
+from stockman.planning.vm.seeds import NewMachine
 from stockman.ports.environment import Network
 from stockman.steps.base import Action, Gate, GateAnswer, Verdict
 from stockman.steps.ports import Ports
 from stockman.steps.secret_ref import SecretRef
-from stockman.steps.step import Step
+from stockman.steps.step import Stage, Step
 from stockman.steps.talos.configuration import MachineConfigSecrets
 from stockman.steps.talos.machine import TalosMachine
+from stockman.steps.vm.identity import GuestIdentity
+from stockman.steps.vm.power import StartVm
 from stockman.talos.api.client import TalosClient
 from stockman.talos.machine.assembly import ConfigurationAssembler
 from stockman.talos.machine.patch_sets import PatchSet
@@ -174,6 +180,11 @@ class Scene:
     def machine(self, name: str) -> Machine:
         return self.world.talos.machine(*self.staged.machines[name])
 
+    def fingerprint(self, name: str) -> str:
+        """What the console of a machine in maintenance mode shows. Empty: it does not run."""
+        api = self.machine(name).api if name in self.staged.machines else None
+        return key_fingerprint(ssl.PEM_cert_to_DER_cert(api.certificate)) if api else ""
+
     def target(self, name: str) -> TalosMachine:
         return next(talos_machine(node) for node in self.desired.nodes if node.name == name)
 
@@ -201,8 +212,19 @@ class Scene:
             SecretRef(place="private:talosconfig"),
             SecretRef(place="private:kubeconfig"),
         )
-        values: dict[str, object] = {"client_files": files, **more}
+        confirmed = {
+            str(node.name): self.fingerprint(str(node.name)) for node in self.desired.nodes
+        }
+        values: dict[str, object] = {"client_files": files, "confirmed": confirmed, **more}
         return DesiredTalos(desired=self.desired, configurations=texts, **values)  # type: ignore[arg-type]  # fields by name
+
+    def new(self, *names: str) -> dict[str, NewMachine]:
+        """Machines that were never configured and get their configuration from an image."""
+        return {
+            name: _new_machine(node.vm)
+            for node in self.desired.nodes
+            if (name := str(node.name)) in names and node.vm is not None
+        }
 
     def observe(
         self, wish: DesiredTalos | None = None, network: Network | None = None
@@ -238,6 +260,21 @@ class Scene:
             waiting.remove(ready)
             told(carry_out_step(ready, self.ports))
             finished.add(ready.id)
+
+
+def _new_machine(vm: Vm) -> NewMachine:
+    identity = GuestIdentity(cluster=str(vm.region), vmid=vm.vmid, name=vm.name, uuid=vm.uuid)
+    start = Step(
+        id=f"vms/start/{vm.name}", action=StartVm(vm=identity, host=vm.host), stage=Stage.VMS
+    )
+    return NewMachine(
+        vm=identity,
+        host=vm.host,
+        storage=Datastore("local"),
+        owner="k8s",
+        files={},
+        start=start,
+    )
 
 
 async def carry_out_step(step: Step, ports: Ports) -> bool:

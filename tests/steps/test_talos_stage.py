@@ -148,15 +148,16 @@ def test_a_dead_member_is_removed_by_its_id_before_its_vm_is_made_anew() -> None
     cluster = scene(up=True)
     cluster.power_off(NIOBE)
 
-    plan = cluster.plan(fresh=frozenset({NIOBE}), needs={NIOBE: ("vms/start/talos-niobe",)})
+    plan = cluster.plan(fresh=frozenset({NIOBE}), new=cluster.new(NIOBE))
 
     ids = [step.id for step in plan if "client-file" not in step.id]
     assert ids == [
         f"talos/remove-member/{NIOBE}",
-        f"talos/await/{NIOBE}",
+        f"talos/seed/{NIOBE}",
+        f"talos/start/{NIOBE}",
         f"talos/configure/{NIOBE}",
         f"talos/joined/{NIOBE}",
     ]
-    assert plan[1].needs == ("vms/start/talos-niobe", f"talos/remove-member/{NIOBE}")
+    assert plan[1].needs == (f"talos/remove-member/{NIOBE}",)
     cluster.carry_out(plan[:1])
     assert {member.hostname for member in cluster.observe().etcd.members} == {TRINITY, NEO}

@@ -48,4 +48,6 @@ class DesiredState:
     """The selected nodes, which do not wait for restarts of others. Empty: all."""
     any_time: bool = False
     """Whether machines may restart outside of maintenance windows."""
+    first_config: Mapping[str, str] = field(default_factory=dict)
+    """Confirmed fingerprints of machines in maintenance mode, by node."""
     options: ProxmoxOptions = ProxmoxOptions()

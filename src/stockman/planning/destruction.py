@@ -36,17 +36,13 @@ from stockman.planning.vm.removal import (
     find_unreachable_guests,
     plan_removal,
 )
-from stockman.proxmox.cluster import GuestSummary
-from stockman.proxmox.vms import VmConfig
+from stockman.planning.vm.seeds import plan_unused_seed_deletion
 from stockman.steps.access.roles import DeleteRole, DeleteUser
 from stockman.steps.base import Action
 from stockman.steps.step import Stage, Step
-from stockman.steps.vm.destroy import DestroyVm
-from stockman.steps.vm.disks import drives
 from stockman.steps.vm.identity import GuestIdentity
 from stockman.steps.vm.ownership import Ownership, ownership_of
 from stockman.steps.vm.placement import HA_COMMENT, DeleteHaGroup, DeletePool, RemoveFromHaRule
-from stockman.steps.vm.seed import RemoveSeed, seed_prefix
 
 _KARPENTER = "karpenter"
 
@@ -111,6 +107,8 @@ class _ClusterDestruction:
             self.problems.add(replace(unknown.problem, severity=Severity.WARNING))
         desired_guests = build_desired_guests(self.desired, self.cluster, Problems())
         changes = list(self._guests(desired_guests))
+        deletions = [step for change in changes for step in change.steps]
+        changes += plan_unused_seed_deletion(self.observed, self.owner, deletions)
         gone = tuple(step.id for change in changes for step in change.steps)
         changes += self._remove_groups(desired_guests, gone)
         changes += plan_template_removals(self.observed, self.owner, (), (), self.problems)
@@ -168,23 +166,7 @@ class _ClusterDestruction:
             leftover_disk(self.problems, config.name, guest.vmid, guest.host)
             return
         check_removal(marked, self.problems)
-        change = plan_removal(marked, self.owner, (), why)
-        seeds = tuple(self._seeds(guest, config, change.steps[0]))
-        yield replace(change, steps=(*change.steps, *seeds))
-
-    def _seeds(self, guest: GuestSummary, config: VmConfig, destroy: Step) -> Iterator[Step]:
-        identity = destroy.action.vm if isinstance(destroy.action, DestroyVm) else None
-        for drive in drives(config).values():
-            is_seed = drive.is_cdrom and f":iso/{seed_prefix(config.name)}" in drive.source
-            if identity is not None and is_seed:
-                yield Step(
-                    id=f"vms/unseed/{config.name}",
-                    action=RemoveSeed(vm=identity, host=guest.host, volume=drive.source),
-                    stage=Stage.VMS,
-                    reason="its machine is deleted",
-                    needs=(destroy.id,),
-                    node=config.name,
-                )
+        yield plan_removal(marked, self.owner, (), why)
 
     def _remove_groups(
         self, desired_guests: tuple[DesiredGuest, ...], gone: tuple[str, ...]

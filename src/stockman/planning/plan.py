@@ -41,9 +41,15 @@ from stockman.planning.talos.changes import (
     TalosChange,
 )
 from stockman.planning.talos.desired import DesiredTalos
-from stockman.planning.talos.step_ids import join_step_id
-from stockman.planning.vm.desired import owner_of
-from stockman.planning.vm.seeds import plan_seed_removals
+from stockman.planning.talos.step_ids import configure_step_id, join_step_id
+from stockman.planning.vm.desired import guest_owner, owner_of
+from stockman.planning.vm.seeds import (
+    SeedPlan,
+    delivered_volumes,
+    plan_seed_removals,
+    plan_unused_seed_deletion,
+    seed_step_id,
+)
 from stockman.planning.windows import (
     gate_restarts,
     maintenance_windows,
@@ -53,7 +59,7 @@ from stockman.planning.windows import (
 from stockman.steps.digest import digest
 from stockman.steps.plan import Plan, build_plan
 from stockman.steps.step import Step
-from stockman.steps.vm.seed import UploadSeed
+from stockman.steps.vm.destroy import DestroyVm
 
 
 @record
@@ -117,7 +123,8 @@ class _PlanBuilder:
         )
         deletions = tuple(plan_node_deletions(preparation, vms, machines))
         talos = wait_for_node_deletion(talos, deletions)
-        seeds = self._seeds(proxmox, joined)
+        self._start_after_seeds(vms, machines)
+        seeds = self._seeds(vms, machines, talos)
         earlier = EarlierStages(
             talos=talos,
             rendered=tuple(step for _, step in rendered),
@@ -195,25 +202,45 @@ class _PlanBuilder:
             return ()
         return steps.talos_steps(desired_talos, self.observed.talos, machines)
 
+    def _start_after_seeds(self, vms: dict[str, Step], machines: tuple[TalosChange, ...]) -> None:
+        """Let VMs start after their drives have the configurations of their machines."""
+        for change in machines:
+            if isinstance(change, JoinChange) and change.new and change.new.is_starting:
+                start = vms[change.new.start.id]
+                vms[start.id] = replace(start, needs=(*start.needs, seed_step_id(change.node)))
+
     def _seeds(
-        self, proxmox: tuple[ProxmoxChange, ...], joined: list[str]
+        self,
+        vms: Mapping[str, Step],
+        machines: tuple[TalosChange, ...],
+        talos: tuple[Step, ...],
     ) -> tuple[ProxmoxChange, ...]:
-        talos = self.observed.talos
-        if talos is None:
-            return ()
-        created = {
-            step.node: step.action.volume
-            for change in proxmox
-            for step in change.steps
-            if isinstance(step.action, UploadSeed)
-        }
-        configured = {
-            name: ((join_step_id(name),) if name in joined else ())
-            for name in self._nodes()
-            if name in joined
-            or ((machine := talos.machine(name)) is not None and machine.is_configured)
-        }
-        return plan_seed_removals(self.desired, self.observed.proxmox, created, configured)
+        """Delete images with configurations as soon as they are not needed."""
+        delivered = delivered_volumes(talos)
+        removals: tuple[ProxmoxChange, ...] = ()
+        if self.observed.talos is not None:
+            joins = {change.node for change in machines if isinstance(change, JoinChange)}
+            known = self.observed.talos.machines
+            configured: dict[str, tuple[str, ...]] = {
+                name: () for name, machine in known.items() if machine.is_configured
+            }
+            configured |= {name: (configure_step_id(name),) for name in joins}
+            steps = {step.id for step in talos}
+            joined = {
+                name: (step,) if (step := join_step_id(name)) in steps else configured[name]
+                for name in configured
+            }
+            plan = SeedPlan(delivered=delivered, configured=configured, joined=joined)
+            removals = plan_seed_removals(self.desired, self.observed.proxmox, plan)
+        gone = [step for step in vms.values() if isinstance(step.action, DestroyVm)]
+        unused = (
+            change
+            for proxmox in self.observed.proxmox.values()
+            for change in plan_unused_seed_deletion(
+                proxmox, guest_owner(self.desired), gone, frozenset(delivered.values())
+            )
+        )
+        return (*removals, *unused)
 
 
 def _step_ids(drains: Mapping[str, tuple[Step, ...]]) -> dict[str, tuple[str, ...]]:

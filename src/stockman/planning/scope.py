@@ -14,8 +14,8 @@ from stockman.steps.step import Stage
 
 _ON_PROXMOX = (Stage.ACCESS, Stage.IMAGES, Stage.VMS)
 _SHUTDOWN_ACTIONS = ("vms/destroy/", "vms/restart/", "vms/carry/")
-_SEED_REMOVAL = "vms/unseed/"
-"""Step of the Talos stage that changes a VM."""
+_SEED_REMOVAL = ("vms/unseed/", "vms/complete/")
+"""Steps of the Talos stage that change a VM."""
 _OUTSIDE_PROXMOX = ("machine/", "file/", "etcd")
 """Prefixes of identities that are only known from machines and client files."""
 

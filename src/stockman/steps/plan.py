@@ -89,13 +89,14 @@ class Plan:
 
     def _with(self, ids: Iterable[str]) -> Plan:
         needs = {step.id: step.needs for step in self.steps}
+        cleaners = {step.cleans_up: (step.id,) for step in self.steps if step.cleans_up}
         kept: set[str] = set()
         waiting = list(ids)
         while waiting:
             name = waiting.pop()
             if name not in kept:
                 kept.add(name)
-                waiting += needs[name]
+                waiting += [*needs[name], *cleaners.get(name, ())]
         steps = tuple(step for step in self.steps if step.id in kept)
         identities = {identity for step in steps for identity in step.action.touches}
         touched = {name: seen for name, seen in self.touched.items() if name in identities}

@@ -53,6 +53,9 @@ class Step:
     deadline: float = 600.0
     """Timeout in seconds, including the wait for gates."""
     retry: Retry = Retry()
+    cleans_up: str = ""
+    """Step that it cleans up after: every part of the plan with that step has this one too. Empty:
+    none."""
     lanes: tuple[str, ...] = ()
     """Resources it uses: `storage/k8s/local-zfs`, `host/k8s/pve1`, `etcd`; see `Plan.lanes`."""
     node: str = ""

@@ -153,6 +153,18 @@ class TalosDisk:
     # -- partitions ----------------------------------------------------------------------------
 
     @property
+    def network(self) -> dict[str, bytes]:
+        """NoCloud files on STATE, as `platform-network.yaml` keeps what they say."""
+        files: dict[str, str] = self._told.get("network", {})
+        return {name: base64.b64decode(text) for name, text in files.items()}
+
+    @network.setter
+    def network(self, files: Mapping[str, bytes]) -> None:
+        self._told["network"] = {
+            name: base64.b64encode(content).decode("ascii") for name, content in files.items()
+        }
+
+    @property
     def config(self) -> bytes:
         """The configuration on STATE. Empty: none."""
         return base64.b64decode(str(self._told.get("config", "")))
@@ -226,7 +238,7 @@ class TalosDisk:
         told = self._told
         told["made"] = [one for one in told.get("made", []) if one != partition]
         lost = {
-            STATE: ("config", "identity"),
+            STATE: ("config", "identity", "network"),
             EPHEMERAL: ("etcd", "images", "recovery", "joined"),
             META: ("meta",),
         }

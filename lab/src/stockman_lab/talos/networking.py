@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from stockman_lab.talos.machine import Machine
 
 
+_NETWORK_FILES = ("meta-data", "network-config")
+
+
 class Leases:
     """The networks behind a machine's bridges, with what goes wrong there."""
 
@@ -42,11 +45,21 @@ class Leases:
 
 
 def ask_platform(machine: Machine) -> PlatformData:
-    """What the platform says of a machine; it is kept for who asks the machine for it."""
+    """What the platform says of a machine; it is kept for who asks the machine for it.
+
+    Talos stores it in STATE, and uses that where the platform has no network configuration
+    (`PlatformConfigStoreController`, and `NetworkConfiguration` of its nocloud platform).
+    """
     from stockman_lab.talos.config.nocloud import platform_data
 
-    state = machine.state
-    platform = platform_data(machine.view, state.cmdline, state.platform)
+    state, view, disk = machine.state, machine.view, machine.disk
+    files = view.cloud_init or {}
+    if state.platform == "nocloud" and disk is not None and state.slot and disk.config:
+        if "network-config" in files:
+            disk.network = {name: files[name] for name in _NETWORK_FILES if name in files}
+        else:
+            view = replace(view, cloud_init={**files, **disk.network})
+    platform = platform_data(view, state.cmdline, state.platform)
     state.platform_config = {"platform": state.platform, **platform.metadata}
     return platform
 

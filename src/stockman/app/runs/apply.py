@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import signal
-from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator
+from collections.abc import Awaitable, Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
@@ -43,6 +43,7 @@ from stockman.steps.repository import (
     WriteRenderedFiles,
 )
 from stockman.steps.step import Stage, Step
+from stockman.steps.talos.configuration import ConfigureMachine
 
 
 @contextmanager
@@ -136,6 +137,14 @@ def read_saved_plan(path: Path, signer: RunSigner | None = None) -> Plan:
     except (OSError, UnicodeDecodeError) as error:
         why = error.strerror if isinstance(error, OSError) else "it is not UTF-8 text"
         raise Refused(invalid_plan(str(path), why or type(error).__name__)) from None
+
+
+def confirmed_machines(plan: Plan) -> Mapping[str, str]:
+    """Return the confirmed fingerprints of machines that a plan configures, by node."""
+    machines = (
+        step.action.machine for step in plan.steps if isinstance(step.action, ConfigureMachine)
+    )
+    return {machine.node: machine.fingerprint for machine in machines}
 
 
 def check_saved_plan(plan: Plan, now: Planned) -> None:

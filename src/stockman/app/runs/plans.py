@@ -15,6 +15,7 @@ from stockman.engine.observe.proxmox import ProxmoxClients, observe_guests, obse
 from stockman.engine.observe.talos import TalosQuery, observe_talos
 from stockman.kubernetes.objects import CONFIG_MAPS, ObjectRef
 from stockman.model.desired import Desired
+from stockman.model.errors import Refused
 from stockman.model.names import MachineAddress, Vmid
 from stockman.model.problem import Problems
 from stockman.model.record import record
@@ -39,6 +40,7 @@ from stockman.ports.environment import Network
 from stockman.rendering.managed_files import FileAction
 from stockman.steps.access.admin import admin_client_name
 from stockman.steps.plan import Plan
+from stockman.steps.plan_problems import unknown_node
 from stockman.steps.ports import Ports
 from stockman.steps.repository import MANAGED_PATHS, CommitPushed
 from stockman.steps.step import Stage
@@ -65,6 +67,8 @@ class PlanOptions:
     """Whether Flux is asked to reconcile at once."""
     any_time: bool = False
     """Whether machines may be restarted outside maintenance windows."""
+    first_config: Mapping[str, str] = field(default_factory=dict)
+    """Confirmed fingerprints of machines in maintenance mode, by node."""
 
 
 class Planner:
@@ -94,6 +98,7 @@ class Planner:
         """Observe everything and make a plan."""
         workspace = self._workspace
         plan_options = replace(plan_options, nodes=self._resolve_names(plan_options.nodes))
+        self._check_first_config(plan_options.first_config)
         options = ProxmoxOptions(
             prune=plan_options.prune,
             unkept=workspace.missing_tokens(),
@@ -118,6 +123,7 @@ class Planner:
             unpushed=await self._unpushed_files(ports) if plan_options.push else "",
             chosen=frozenset(plan_options.nodes),
             any_time=plan_options.any_time,
+            first_config=plan_options.first_config,
             options=options,
         )
         changes_ = compose_plan(desired, observed, ports.clock.now())
@@ -150,6 +156,12 @@ class Planner:
         controllers = tuple(str(node.name) for node in nodes if node.is_controller)
         earlier = await self._records.find_earlier_etcd(controllers)
         return replace(observed, earlier_etcd=earlier)
+
+    def _check_first_config(self, first_config: Mapping[str, str]) -> None:
+        """Raise `Refused` for confirmed machines that are not in the configuration."""
+        nodes = [str(node.name) for node in self._workspace.desired.nodes]
+        for name in sorted(set(first_config) - set(nodes)):
+            raise Refused(unknown_node(name, nodes))
 
     async def _unpushed_files(self, ports: Ports) -> str:
         """Return files that differ between the pushed commit and the tree."""

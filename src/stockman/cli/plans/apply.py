@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -49,6 +50,9 @@ if TYPE_CHECKING:
         "stockman apply --yes --allow-destroy talos-neo": (
             "apply without prompts, although the plan deletes talos-neo"
         ),
+        "stockman apply --first-config talos-nas=rMWhs9V9Y30sbs9W5KNCgVRReKGrfvV0FwMtqEX4OW8=": (
+            "configure a machine that stockman did not create"
+        ),
     }
 )
 @click.argument("file", required=False, type=click.Path(dir_okay=False))
@@ -70,6 +74,7 @@ def apply(  # noqa: PLR0913 - one parameter per option
     prune: bool,
     reconcile: bool,
     any_time: bool,
+    first_config: tuple[str, ...],
     admin: str | None,
     max_parallel: int,
     allow_destroy: tuple[str, ...],
@@ -107,6 +112,7 @@ def apply(  # noqa: PLR0913 - one parameter per option
         prune=prune,
         reconcile=reconcile,
         any_time=any_time,
+        first_config=first_config,
     )
     command_line = ApplyRun(
         workspace,
@@ -144,7 +150,12 @@ class ApplyRun:
         """Plan, ask for confirmation, and execute; returns the exit status."""
         from pathlib import Path
 
-        from stockman.app.runs.apply import check_saved_plan, plan_and_execute, read_saved_plan
+        from stockman.app.runs.apply import (
+            check_saved_plan,
+            confirmed_machines,
+            plan_and_execute,
+            read_saved_plan,
+        )
         from stockman.app.runs.session import open_session
         from stockman.cli.plans.data import PlanView
 
@@ -152,6 +163,8 @@ class ApplyRun:
             if file is None:
                 return await plan_and_execute(session, request, partial(self.run_planned, session))
             saved_plan = read_saved_plan(Path(file), session.home.signer)
+
+            request = replace(request, first_config=confirmed_machines(saved_plan))
             current = await session.plan(request)
             check_saved_plan(saved_plan, current)
             view = PlanView(plan=saved_plan, warnings=tuple(current.problems.warnings))

@@ -22,10 +22,13 @@ STAGES = ("access", "images", "vms", "talos", "kubernetes")
 _PLAN_SHAPE_OPTIONS = frozenset(
     {
         *("only", "nodes", "until", "push", "message", "branch"),
-        *("prune", "reconcile", "any_time"),
+        *("prune", "reconcile", "any_time", "first_config"),
     }
 )
 """Parameters that select what is planned."""
+
+
+_FINGERPRINT_BYTES = 32
 
 
 def plan_options(function: F) -> F:
@@ -97,6 +100,13 @@ _OPTIONS = (
     click.option(
         "--any-time", is_flag=True, help="Also restart machines outside of upgrade.windows."
     ),
+    click.option(
+        "--first-config",
+        multiple=True,
+        metavar="NODE=FINGERPRINT",
+        help="Configure this machine, which shows this fingerprint on its console; can be "
+        "repeated.",
+    ),
     admin,
 )
 
@@ -112,6 +122,7 @@ def plan_request(  # noqa: PLR0913 - one parameter per option
     prune: bool,
     reconcile: bool,
     any_time: bool,
+    first_config: tuple[str, ...] = (),
 ) -> PlanOptions:
     """Return the plan request of the options."""
     from stockman.app.runs.plans import PlanOptions
@@ -132,6 +143,34 @@ def plan_request(  # noqa: PLR0913 - one parameter per option
         prune=prune,
         reconcile=reconcile,
         any_time=any_time,
+        first_config=dict(map(parse_first_config, first_config)),
+    )
+
+
+def parse_first_config(text: str) -> tuple[str, str]:
+    """Return node and fingerprint of `NODE=FINGERPRINT`; raises `WrongUsage`."""
+    from base64 import b64decode
+    from binascii import Error
+
+    from stockman.model.errors import WrongUsage
+
+    node, _, fingerprint = text.partition("=")
+    try:
+        is_valid = len(b64decode(fingerprint, validate=True)) == _FINGERPRINT_BYTES
+    except (Error, ValueError):
+        is_valid = False
+    if not node or not is_valid:
+        raise WrongUsage(invalid_first_config(text))
+    return node, fingerprint
+
+
+def invalid_first_config(text: str) -> Problem:
+    """Return the problem of an invalid value of --first-config."""
+    return Problem(
+        code="cli.first-config",
+        what=f"--first-config {text} is not NODE=FINGERPRINT",
+        why="a fingerprint is the SHA-256 digest of a public key in base64, of 44 characters",
+        fix="copy the fingerprint that the console of the machine shows in maintenance mode",
     )
 
 

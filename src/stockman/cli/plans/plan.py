@@ -61,6 +61,7 @@ def plan(  # noqa: PLR0913 - one parameter per option
     prune: bool,
     reconcile: bool,
     any_time: bool,
+    first_config: tuple[str, ...],
     admin: str | None,
     out: str | None,
     explain: str,
@@ -82,6 +83,7 @@ def plan(  # noqa: PLR0913 - one parameter per option
         prune=prune,
         reconcile=reconcile,
         any_time=any_time,
+        first_config=first_config,
     )
     planned_changes = make_plan(options.session_context(ctx), request, login(admin), out=out)
     if stats:

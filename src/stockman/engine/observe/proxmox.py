@@ -126,6 +126,9 @@ async def observe_proxmox(
         systems = group.create_task(
             _contents(reader, pve, guests, ("vztmpl", query.system_storages))
         )
+        seeds = group.create_task(
+            _contents(reader, pve, guests, ("iso", _iso_storages(guests, query)))
+        )
     clones = await _clones(reader, pve, guests, configs.result())
     return ObservedProxmox(
         name=name,
@@ -135,6 +138,7 @@ async def observe_proxmox(
         configs=configs.result(),
         contents=contents.result(),
         systems=systems.result(),
+        seeds=seeds.result(),
         clones=clones,
         ha=ha.result(),
         pools=pools.result(),
@@ -262,6 +266,11 @@ async def _with_pending_keys(pve: ProxmoxClient, ref: GuestRef) -> VmConfig:
         values=values,
         waiting={key.key: key.value for key in keys if key.is_deleted or key.pending is not None},
     )
+
+
+def _iso_storages(resources: Resources | None, query: ProxmoxQuery) -> frozenset[str]:
+    storages = resources.storages if resources is not None and query.reads_seeds else ()
+    return frozenset(str(storage.storage) for storage in storages if "iso" in storage.content)
 
 
 async def _contents(

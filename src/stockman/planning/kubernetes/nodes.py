@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import replace
 
 from stockman.model.desired import Desired
@@ -22,6 +22,7 @@ from stockman.planning.talos.changes import (
 )
 from stockman.planning.talos.desired import talos_machine
 from stockman.planning.talos.step_ids import ETCD_LANE, REBOOT_LANE, configure_step_id
+from stockman.planning.vm.seeds import seed_step_id
 from stockman.planning.vm.update import offline_move_step_id
 from stockman.steps.base import Gate, Hold
 from stockman.steps.etcd.gates import EtcdQuorum
@@ -210,12 +211,18 @@ def wait_for_node_deletion(
 ) -> tuple[Step, ...]:
     """Return steps in which a machine joins after the Node of its predecessor is deleted."""
     ids = {step.node: step.id for step in deletions}
+    seeded = {step.node for step in talos if step.id == seed_step_id(step.node)}
     return tuple(
         replace(step, needs=(*step.needs, ids[step.node]))
-        if step.id == configure_step_id(step.node) and step.node in ids
+        if step.node in ids and step.id == _joining_step_id(step.node, seeded)
         else step
         for step in talos
     )
+
+
+def _joining_step_id(node: str, seeded: Collection[str]) -> str:
+    """Return the id of the step that lets a machine join."""
+    return seed_step_id(node) if node in seeded else configure_step_id(node)
 
 
 def node_deletion_changes(deletions: tuple[Step, ...]) -> Iterator[Change]:

@@ -39,6 +39,8 @@ class ProxmoxQuery:
     """Storages with the templates of containers."""
     users: frozenset[str] = frozenset()
     """Users whose tokens are read."""
+    reads_seeds: bool = False
+    """Whether ISO images are listed, to find those that interrupted runs left."""
     needs: tuple[RequiredPrivileges, ...] = ()
     """Privileges of stockman's token that are checked."""
     every_guest: bool = False
@@ -123,6 +125,9 @@ class ObservedProxmox(ObservedGuests):
     usb: Fact[tuple[DeviceMapping, ...]] | Unknown
     tags: Fact[TagRules] | Unknown | None = None
     """Which tags may be set. None: not read."""
+
+    seeds: Mapping[str, Fact[tuple[Volume, ...]] | Unknown] = field(default_factory=dict)
+    """ISO images by `host/storage`; a shared storage is read on one host."""
     rights: Fact[Mapping[str, frozenset[str]]] | Unknown | None = None
     """Privileges of stockman's token by path. None: an administrator was used, see `access`."""
     access: Fact[ObservedAccess] | Unknown | None = None
@@ -195,7 +200,7 @@ class ObservedProxmox(ObservedGuests):
 
         A plan is still possible; it does not take unknown for absent.
         """
-        lists = (*self.contents.values(), *self.systems.values(), *self.clones.values())
-        for fact in (self.pci, self.usb, *lists):
+        lists = (self.contents, self.systems, self.seeds, self.clones)
+        for fact in (self.pci, self.usb, *(fact for facts in lists for fact in facts.values())):
             if isinstance(fact, Unknown):
                 yield fact

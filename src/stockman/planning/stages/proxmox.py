@@ -57,6 +57,7 @@ from stockman.planning.vm.removal import (
     find_unreachable_guests,
     plan_removal,
 )
+from stockman.planning.vm.seeds import find_iso_storage
 from stockman.planning.vm.update import plan_halted_restart, plan_updates
 from stockman.steps.access.mapping import MapDevices
 from stockman.steps.digest import digest
@@ -85,6 +86,7 @@ def proxmox_query(desired: Desired, cluster: ProxmoxCluster) -> ProxmoxQuery:
             guest.volume.partition(":")[0] for guest in guests if guest.identity.kind == "lxc"
         ),
         users=frozenset(token.user for token in tokens),
+        reads_seeds=any(guest.seed for guest in guests),
         needs=stockman_privileges(desired, cluster, _NEWEST),
     )
 
@@ -377,23 +379,7 @@ class _ClusterPlanner:
         )
         target = targets.get(key)
         image = target.step if target is not None and target.step in fetched else ""
-        storage = self._iso_storage(desired) if desired.seed is not None else ""
-        dependencies = replace(dependencies, image=image, iso_storage=storage)
+        dependencies = replace(dependencies, image=image)
+        if desired.seed and self.observed.shows_storages:
+            find_iso_storage(self.observed, desired, self.problems)
         return plan_creation(self.observed, desired, dependencies)
-
-    def _iso_storage(self, desired: DesiredGuest) -> str:
-        """Return a storage of the host for ISO images, preferably the one for disk images."""
-        resources = self.observed.resources
-        storages = resources.value.storages if isinstance(resources, Fact) else ()
-        fit = [
-            str(storage.storage)
-            for storage in storages
-            if storage.host == desired.host
-            and "iso" in storage.content
-            and storage.status == "available"
-        ]
-        if not fit:
-            because = desired.seed.reason if desired.seed is not None else ""
-            report.no_iso_storage(self.problems, desired, because)
-            return ""
-        return str(desired.image_storage) if desired.image_storage in fit else min(fit)

@@ -17,6 +17,7 @@ from stockman.planning.talos.changes import (
 )
 from stockman.planning.talos.desired import DesiredTalos
 from stockman.planning.talos.refusals import find_refusals
+from stockman.planning.vm.seeds import find_new_machines
 from stockman.proxmox.cluster import GuestSummary
 from stockman.steps.step import Step
 from stockman.steps.talos.problems import earlier_etcd
@@ -52,6 +53,10 @@ def plan_talos_stage(
         api_answers=observed.api_answers,
         client_files=desired_state.client_files,
         needs={name: _vm_ready_step(name, vms) for name in names},
+        new=find_new_machines(
+            desired, observed.proxmox, vms, frozenset(_ready_nodes(desired, observed)), problems
+        ),
+        confirmed=desired_state.first_config,
     )
     stopped = bool(problems.errors)
     for problem in find_refusals(desired_talos, observed.talos):
@@ -79,6 +84,13 @@ def _starting_nodes(desired: Desired, observed: Observed, vms: Mapping[str, Step
         proxmox = observed.proxmox.get(str(node.vm.region))
         guest = proxmox.guest(node.vm.vmid) if proxmox is not None else None
         if f"vms/start/{node.name}" in vms or (guest is not None and _has_just_started(guest)):
+            yield str(node.name)
+
+
+def _ready_nodes(desired: Desired, observed: Observed) -> Iterator[str]:
+    for node in desired.nodes:
+        known = observed.node(str(node.name))
+        if known is not None and known.is_ready:
             yield str(node.name)
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from stockman.model.desired import Node
 from stockman.model.record import record
@@ -12,6 +13,7 @@ from stockman.planning.observed.talos import ObservedMachine, ObservedTalos
 from stockman.planning.talos.desired import DesiredTalos, talos_machine
 from stockman.planning.talos.refusals import nodes_with_refusals, parse_both_configs
 from stockman.planning.talos.rejoin import was_removed_from_etcd
+from stockman.planning.vm.seeds import NewMachine
 from stockman.steps.digest import digest
 from stockman.steps.etcd.members import data_loss_text
 from stockman.steps.step import Stage
@@ -41,6 +43,11 @@ class JoinChange(TalosChange):
     installs: bool
     version: str = ""
     """Talos version of its image, `v1.13.9`. Empty: not created from an image of stockman."""
+    is_configured: bool = False
+    """Whether it has its configuration already, and is joining."""
+    new: NewMachine | None = None
+    """How the configuration is delivered through Proxmox VE. None: over the maintenance API, to
+    the certificate that the user confirmed."""
 
 
 @record
@@ -155,22 +162,25 @@ def _node_changes(
     name = str(node.name)
     machine = observed.machine(name)
     if name in desired.fresh:
-        yield _join_change(desired, node, "its VM is created by this plan")
+        if name in desired.new:
+            yield _join_change(desired, node, "its VM is created by this plan")
     elif machine is not None and machine.standing is MachineState.MAINTENANCE:
         yield _join_change(desired, node, "it is in maintenance mode")
     elif _is_starting(desired, observed, name):
-        yield _join_change(
-            desired, node, "its VM was started, but it does not answer yet and is not known"
-        )
+        yield _join_change(desired, node, "its VM is new, and it was never configured")
     elif machine is not None and machine.is_configured:
+        if name in desired.new and observed.etcd.member_of(name) is None:
+            join = _join_change(desired, node, "it is joining since an earlier run")
+            yield replace(join, what=f"{name} joins the cluster", is_configured=True)
+            return
         yield from _config_drift(desired, node, machine)
 
 
 def _is_starting(desired: DesiredTalos, observed: ObservedTalos, name: str) -> bool:
-    """Whether a machine is booting that may have no configuration yet."""
+    """Whether a machine does not answer that was never configured."""
     machine = observed.machine(name)
     is_silent = machine is not None and machine.standing in _UNKNOWN_STATE
-    return is_silent and name in desired.rising and observed.etcd.member_of(name) is None
+    return is_silent and name in desired.new and observed.etcd.member_of(name) is None
 
 
 def _rejoin_change(
@@ -201,16 +211,21 @@ def _join_change(desired: DesiredTalos, node: Node, why: str) -> JoinChange:
     text = desired.configurations[str(node.name)]
     installs = desired.cluster.talos.platform == "metal"
     role = "controller" if node.is_controller else "worker"
+    name = str(node.name)
+    machine = talos_machine(node)
+    if name not in desired.new:
+        machine = replace(machine, fingerprint=desired.confirmed.get(name, ""))
     return JoinChange(
         what=f"{node.name} gets its first configuration, as a {role}",
         why=why,
         mark=ChangeKind.ADD,
-        node=str(node.name),
-        machine=talos_machine(node),
+        node=name,
+        machine=machine,
         digest=configuration_values(text, desired.minor).digest,
         is_controller=node.is_controller,
         installs=installs,
         version=desired.cluster.talos.version.tagged if node.vm is not None else "",
+        new=desired.new.get(name),
     )
 
 
@@ -296,7 +311,9 @@ def _bootstrap_change(
     for node in desired.controllers:
         name = str(node.name)
         known = _is_known(observed, name)
-        is_new = name in desired.fresh or _is_starting(desired, observed, name)
+        is_new = name in desired.new and (
+            name in desired.fresh or _is_starting(desired, observed, name)
+        )
         if name in refused or not (known or is_new):
             return
     first = talos_machine(desired.controllers[0])

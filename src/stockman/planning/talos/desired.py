@@ -9,6 +9,7 @@ from stockman.model.desired import Cluster, Desired, Node
 from stockman.model.names import MachineAddress
 from stockman.model.record import record
 from stockman.model.secret import Secret
+from stockman.planning.vm.seeds import NewMachine
 from stockman.steps.base import Hold
 from stockman.steps.secret_ref import SecretRef
 from stockman.steps.talos.client_files import KUBECONFIG, TALOSCONFIG, WriteClientFile
@@ -34,6 +35,11 @@ class DesiredTalos:
     api_answers: bool = True
     """Whether Kubernetes answers."""
     client_files: tuple[WriteClientFile, ...] = ()
+    new: Mapping[str, NewMachine] = field(default_factory=dict)
+    """Machines that were never configured, by node: they get their configuration from an image."""
+    confirmed: Mapping[str, str] = field(default_factory=dict)
+    """Fingerprints of the certificates of machines in maintenance mode that the user confirmed, by
+    node."""
     needs: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """Steps of other stages that precede the first contact, by node."""
     drained_by: Mapping[str, tuple[str, ...]] = field(default_factory=dict)

@@ -44,7 +44,7 @@ def find_refusals(desired: DesiredTalos, observed: ObservedTalos) -> tuple[Probl
     for node in desired.desired.nodes:
         machine = observed.machine(str(node.name))
         if machine is not None and str(node.name) not in desired.fresh:
-            refusals += _machine_refusals(desired, node, machine)
+            refusals += _machine_refusals(desired, observed, node, machine)
     refusals += _etcd_refusals(desired, observed)
     if observed.api_taken:
         refusals.append(problems.address_in_use(desired.shared_address, observed.api_taken))
@@ -58,7 +58,9 @@ def nodes_with_refusals(desired: DesiredTalos, observed: ObservedTalos) -> froze
         for node in desired.desired.nodes
         if str(node.name) not in desired.fresh
         and (proxmox := observed.machine(str(node.name))) is not None
-        and any(_is_excluded(problem) for problem in _machine_refusals(desired, node, proxmox))
+        and any(
+            _is_excluded(problem) for problem in _machine_refusals(desired, observed, node, proxmox)
+        )
     )
 
 
@@ -68,7 +70,7 @@ def _is_excluded(problem: Problem) -> bool:
 
 
 def _machine_refusals(
-    desired: DesiredTalos, node: Node, machine: ObservedMachine
+    desired: DesiredTalos, observed: ObservedTalos, node: Node, machine: ObservedMachine
 ) -> Iterator[Problem]:
     match machine.standing:
         case MachineState.FOREIGN:
@@ -79,10 +81,32 @@ def _machine_refusals(
             )
             yield replace(unknown, severity=Severity.WARNING)
         case MachineState.MAINTENANCE:
+            if refusal := _first_config_refusal(desired, observed, node, machine):
+                yield refusal
+                return
             yield from _identity_refusals(node, machine)
             yield from _image_refusals(desired, node, machine)
         case MachineState.CONFIGURED:
             yield from _config_refusals(desired, node, machine)
+
+
+def _first_config_refusal(
+    desired: DesiredTalos, observed: ObservedTalos, node: Node, machine: ObservedMachine
+) -> Problem | None:
+    """Return why a machine in maintenance mode gets no configuration: it would get all secrets."""
+    name = str(node.name)
+    member = observed.etcd.member_of(name)
+    if member is not None:
+        return problems.first_config_of_member(name, machine.address, member.hex)
+    if name in desired.new or name in desired.confirmed:
+        return None
+    if node.vm is None:
+        why = "stockman did not create this machine"
+    elif desired.cluster.talos.platform != "nocloud":
+        why = f"machines of the platform {desired.cluster.talos.platform} read no NoCloud image"
+    else:
+        why = f"VM {node.vm.vmid} was configured before, or was not created by stockman"
+    return problems.first_config_unconfirmed(name, machine.address, why)
 
 
 def _identity_refusals(node: Node, machine: ObservedMachine) -> Iterator[Problem]:

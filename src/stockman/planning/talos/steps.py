@@ -33,11 +33,13 @@ from stockman.planning.talos.step_ids import (
     configure_step_id,
     join_step_id,
 )
+from stockman.planning.vm.seeds import NewMachine, seed_step_id
 from stockman.steps.base import Gate
 from stockman.steps.etcd.gates import EtcdHealthy, EtcdQuorum, EtcdQuorumAfterRemoval
 from stockman.steps.etcd.members import LeaveEtcd, RemoveEtcdMember
 from stockman.steps.step import Stage, Step
 from stockman.steps.talos.configuration import (
+    AwaitConfiguration,
     ChangeConfiguration,
     ConfigureMachine,
     RebootIntoConfiguration,
@@ -286,6 +288,57 @@ class _Rollout:
         yield from self._join(join)
 
     def _join(self, join: JoinChange) -> Iterator[Step]:
+        if join.is_configured:
+            yield self._await_configuration(join, ())
+        elif join.new is not None:
+            yield from self._deliver(join, join.new)
+        else:
+            yield from self._configure(join)
+        if not self._bootstraps and not self._waits:
+            yield self._wait_for_join(join)
+
+    def _deliver(self, join: JoinChange, new: NewMachine) -> Iterator[Step]:
+        """Deliver a configuration through Proxmox VE; the machine joins when its VM starts."""
+        node = join.node
+        seed = Step(
+            id=seed_step_id(node),
+            action=new.delivery(join.machine, self._desired.minor, join.digest),
+            stage=Stage.TALOS,
+            reason=join.why,
+            needs=self._before_joining(
+                join, (*new.needs, *steps_before_vm_deletion(self._changes, node))
+            ),
+            lanes=(f"host/{new.vm.cluster}/{new.host}",),
+            node=node,
+            seconds=5.0,
+        )
+        yield seed
+        start = new.start.id
+        if not new.is_starting:
+            start = f"talos/start/{node}"
+            yield replace(new.start, id=start, stage=Stage.TALOS, needs=(seed.id,))
+        yield self._await_configuration(join, (start,))
+
+    def _await_configuration(self, join: JoinChange, needs: tuple[str, ...]) -> Step:
+        return Step(
+            id=configure_step_id(join.node),
+            action=AwaitConfiguration(
+                machine=join.machine,
+                minor=self._desired.minor,
+                digest=join.digest,
+                version=join.version,
+                vm=self._vm(join.node),
+            ),
+            stage=Stage.TALOS,
+            reason=join.why,
+            needs=self._after_first_controller(join, needs),
+            deadline=2400.0,
+            node=join.node,
+            seconds=90.0,
+        )
+
+    def _configure(self, join: JoinChange) -> Iterator[Step]:
+        """Send a configuration to a machine in maintenance mode."""
         node, machine = join.node, join.machine
         yield Step(
             id=await_step_id(node),
@@ -312,13 +365,13 @@ class _Rollout:
             stage=Stage.TALOS,
             reason=join.why,
             gates=(MachineIdentity(machine=machine),),
-            needs=self._configure_needs(join),
+            needs=self._after_first_controller(
+                join, self._before_joining(join, (await_step_id(node),))
+            ),
             deadline=2400.0,
             node=node,
             seconds=120.0 if join.installs else 30.0,
         )
-        if not self._bootstraps and not self._waits:
-            yield self._wait_for_join(join)
 
     def _vm(self, name: str) -> MachineVm | None:
         for node in self._desired.desired.nodes:
@@ -326,11 +379,14 @@ class _Rollout:
                 return MachineVm(cluster=str(node.vm.region), vmid=node.vm.vmid)
         return None
 
-    def _configure_needs(self, join: JoinChange) -> tuple[str, ...]:
+    def _before_joining(self, join: JoinChange, needs: tuple[str, ...]) -> tuple[str, ...]:
+        """Controllers join an existing etcd one after the other."""
+        return self._after(needs) if join.is_controller and not self._bootstraps else needs
+
+    def _after_first_controller(self, join: JoinChange, needs: tuple[str, ...]) -> tuple[str, ...]:
         """The first controller is configured first, because it forwards calls to new machines."""
-        needs = (await_step_id(join.node),)
         if join.is_controller and not self._bootstraps:
-            return self._after(needs)
+            return needs
         first = self._controllers[0].node if self._controllers else ""
         if first in self._joins and first != join.node and not self._has_controller():
             return (*needs, configure_step_id(first))

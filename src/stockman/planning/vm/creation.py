@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from stockman.model.names import Datastore
 from stockman.model.record import record
 from stockman.planning.change import ChangeKind, ProxmoxChange
 from stockman.planning.observed.proxmox import ObservedProxmox
@@ -12,12 +11,10 @@ from stockman.planning.vm.checks import initial_disk_usage
 from stockman.planning.vm.desired import DesiredGuest
 from stockman.planning.vm.disks import attach_disk_step, write_lane
 from stockman.planning.vm.first_start import mark_incomplete, mark_new, start_step
-from stockman.proxmox.guest_values import CLOUD_INIT_DRIVE, cdrom_drive
 from stockman.steps.step import Stage, Step
 from stockman.steps.vm.create import CreateVm
 from stockman.steps.vm.disks import GIB
 from stockman.steps.vm.gates import HostOnline, ProxmoxQuorum, StorageSpace, VmidFreeOrOwned
-from stockman.steps.vm.seed import UploadSeed
 
 _IMPORT_SECONDS = 30.0
 
@@ -32,8 +29,6 @@ class GuestDependencies:
     """Step that downloads the image. Empty: the image exists."""
     pool: str = ""
     """Step that creates the pool. Empty: the pool exists."""
-    iso_storage: str = ""
-    """Storage for the NoCloud image. Empty: none is needed."""
 
 
 def plan_creation(
@@ -44,12 +39,10 @@ def plan_creation(
     steps = tuple(_creation_steps(observed, desired, dependencies))
     cores, memory = desired.values["cores"], desired.values["memory"]
     size = f"{cores} core{'' if cores == '1' else 's'}, {memory} MiB, {desired.disk_gb} GiB"
-    seed = desired.seed
-    note = f"; a NoCloud image provides its network configuration ({seed.reason})" if seed else ""
     why = f"{name} is in the configuration, and {_creation_progress(observed, desired)}"
     return ProxmoxChange(
         region=desired.identity.cluster,
-        what=f"{desired.identity.label} on {desired.host}: {size}{note}",
+        what=f"{desired.identity.label} on {desired.host}: {size}",
         why=why,
         mark=ChangeKind.ADD,
         stage=Stage.VMS,
@@ -73,34 +66,10 @@ def _creation_steps(
 ) -> Iterator[Step]:
     name, region = desired.identity.name, desired.identity.cluster
     values = {**desired.values, **desired.creation_values}
-    needs = [
-        step_id
-        for step_id in (*dependencies.needs, dependencies.image, dependencies.pool)
-        if step_id
-    ]
-    if desired.seed is not None:
-        seed = UploadSeed(
-            cluster=region,
-            host=desired.host,
-            storage=Datastore(dependencies.iso_storage),
-            node=name,
-            files=desired.seed.files,
-            because=desired.seed.reason,
-        )
-        values[CLOUD_INIT_DRIVE] = cdrom_drive(seed.volume)
-        yield Step(
-            id=f"vms/seed/{name}",
-            action=seed,
-            stage=Stage.VMS,
-            reason=desired.seed.reason,
-            needs=dependencies.needs,
-            node=name,
-        )
-        needs.append(f"vms/seed/{name}")
+    needs = tuple(filter(None, (*dependencies.needs, dependencies.image, dependencies.pool)))
     if desired.pool:
         values["pool"] = desired.pool
-    if not desired.is_node:
-        values["description"] = mark_new(values["description"])
+    values["description"] = mark_new(values["description"])
     is_container = desired.identity.kind == "lxc"
     storage = observed.storage(desired.host, desired.datastore)
     create = Step(
@@ -130,7 +99,7 @@ def _creation_steps(
                 bytes=initial_disk_usage(storage.kind if storage else "", desired.disk_gb * GIB),
             ),
         ),
-        needs=tuple(needs),
+        needs=needs,
         deadline=1800.0,
         lanes=(write_lane(observed, desired, desired.datastore), f"host/{region}/{desired.host}"),
         node=name,

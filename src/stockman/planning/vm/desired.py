@@ -40,8 +40,8 @@ from stockman.talos.nocloud.network import build_node_network
 from stockman.talos.nocloud.seed import (
     META_DATA,
     NETWORK_CONFIG,
-    CustomIso,
     FirstBootData,
+    NativeKeys,
     choose_delivery,
     choose_version,
     instance_id,
@@ -56,25 +56,15 @@ _IDENTITY = "smbios1"
 
 
 @record
-class DesiredSeed:
-    """First boot data of a node that needs its own NoCloud image."""
-
-    files: dict[str, str]
-    reason: str
-
-
-@record
 class FirstBoot:
-    """The first boot data of a node: values of its VM, and an image if they do not suffice."""
+    """The first boot data of a node."""
 
     identity: dict[str, str]
     """The value with the identity of the machine."""
     keys: dict[str, str] = field(default_factory=dict)
-    """Values with the network configuration."""
-    seed: DesiredSeed | None = None
-    """None: no image is needed."""
-    has_drive: bool = False
-    """Whether Proxmox VE creates a cloud-init drive from the values."""
+    """Network configuration; only VMs with a cloud-init drive of Proxmox VE read it there."""
+    files: dict[str, str] = field(default_factory=dict)
+    """Files of its NoCloud image besides the machine configuration. Empty: it reads no image."""
 
 
 def needs_labels(desired: Desired) -> bool:
@@ -92,17 +82,15 @@ def first_boot(desired: Desired, cluster: Cluster, node: Node, vm: Vm) -> FirstB
     identity = {_IDENTITY: smbios1(vm.uuid, text)}
     network = build_node_network(cluster, node)
     delivery = choose_delivery(node, network, FirstBootData(labels=needs_labels(desired)))
-    if not isinstance(delivery, CustomIso):
-        keys = {key: value for key, value in delivery.keys.items() if key != _IDENTITY}
-        return FirstBoot(identity=identity, keys=keys, has_drive=True)
-    files = {
-        META_DATA: meta_data(node),
-        NETWORK_CONFIG: network_config(network, choose_version(network)),
-    }
-    why = "; ".join(
-        f"{setting.what}: {setting.why}" for setting in delivery.settings if setting.needed
+    native = delivery.keys if isinstance(delivery, NativeKeys) else {}
+    return FirstBoot(
+        identity=identity,
+        keys={key: value for key, value in native.items() if key != _IDENTITY},
+        files={
+            META_DATA: meta_data(node),
+            NETWORK_CONFIG: network_config(network, choose_version(network)),
+        },
     )
-    return FirstBoot(identity=identity, seed=DesiredSeed(files=files, reason=why))
 
 
 @record
@@ -138,7 +126,8 @@ class DesiredGuest:
     """The storage that the image is downloaded to."""
     volume: str = ""
     """Existing volume that the system disk is created from. Empty: none."""
-    seed: DesiredSeed | None = None
+    seed: dict[str, str] = field(default_factory=dict)
+    """Files of its NoCloud image besides the machine configuration. Empty: it reads no image."""
     is_node: bool = False
     raw_devices: tuple[str, ...] = ()
     """Devices by address; a token may not assign them."""
@@ -190,8 +179,6 @@ def _node_guest(
     # The identity is only set on creation: a guest with another UUID is another guest, and the
     # serial number is only read at the first boot.
     creation_values = {"ostype": "l26", **boot.identity, **volume_keys(vm)}
-    if boot.has_drive:
-        creation_values[CLOUD_INIT_DRIVE] = cloud_init_drive(vm.datastore)
     identity = GuestIdentity(cluster=str(vm.region), vmid=vm.vmid, name=vm.name, uuid=vm.uuid)
     owner = guest_owner(desired)
     return DesiredGuest(
@@ -219,7 +206,7 @@ def _node_guest(
         pool=vm.pool or "",
         image=image,
         image_storage=storage,
-        seed=boot.seed,
+        seed=boot.files,
         is_node=True,
         raw_devices=tuple(_raw_keys(vm)),
     )

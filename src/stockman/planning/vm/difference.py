@@ -8,6 +8,7 @@ from stockman.model.proxmox_values import NetworkCard, parse_memory
 from stockman.model.record import record
 from stockman.planning.vm.desired import DesiredGuest
 from stockman.planning.vm.disks import find_missing_mounts, mounts_to_grow
+from stockman.planning.vm.first_start import is_new, mark_new
 from stockman.proxmox.vms import VmConfig
 from stockman.steps.vm.disks import GIB, KEEPER, disk_size, disk_slot, drives
 from stockman.steps.vm.ownership import parse_mark
@@ -53,6 +54,10 @@ class GuestDifference:
 
 def guest_difference(desired: DesiredGuest, config: VmConfig) -> GuestDifference:
     """Return what has to change so that a guest matches the configuration."""
+    if desired.is_node and is_new(config):
+        # It keeps its mark until it has its first configuration.
+        marked = mark_new(desired.values["description"])
+        desired = replace(desired, values={**desired.values, "description": marked})
     reads_cloud_init = any(drive.is_cloud_init for drive in drives(config).values())
     values = {
         key: value

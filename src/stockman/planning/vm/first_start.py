@@ -16,7 +16,10 @@ _MARK_TEXT = "description"
 
 
 def mark_new(description: str) -> str:
-    """Mark a guest as never started, so that an interrupted run starts it when it resumes."""
+    """Mark a guest as new: never started, or for a node never configured.
+
+    An interrupted run starts it when it resumes. Only new nodes get a first configuration.
+    """
     mark = parse_mark(description)
     if mark is None:
         return description
@@ -38,7 +41,7 @@ def has_incomplete_mark(config: VmConfig) -> bool:
 
 
 def is_new(config: VmConfig) -> bool:
-    """Whether a guest was created but never started."""
+    """Whether a guest was created but never started, or a node never configured."""
     mark = parse_mark(config.get(_MARK_TEXT))
     return mark is not None and mark.is_new
 

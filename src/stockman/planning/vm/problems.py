@@ -345,11 +345,11 @@ def keeper_vmid_taken(problems: Problems, vmid: int, name: str) -> None:
     )
 
 
-def no_iso_storage(problems: Problems, desired: DesiredGuest, why: str) -> None:
+def no_iso_storage(problems: Problems, desired: DesiredGuest) -> None:
     problems.error(
         "vm.no-seed-storage",
         f"{desired.identity.name} needs a NoCloud image, and {desired.host} has no storage for it",
-        why=why,
+        why="its first configuration is delivered as an ISO image in its drive",
         fix="add the content type `iso` to a storage of the host",
         at=_at(desired, "host"),
     )

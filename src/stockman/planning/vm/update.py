@@ -87,7 +87,7 @@ def plan_updates(
         last, host = (move.id,), desired.host
     difference = guest_difference(desired, config)
     never_ran = guest.status == "stopped" and is_new(config)
-    if never_ran:
+    if never_ran and not desired.is_node:
         difference = ignore_key(difference, "description")
     if guest.status == "stopped":
         # Everything becomes effective at the next start, and somebody may want it powered off.
@@ -114,7 +114,7 @@ def plan_updates(
     if guest.status == "stopped" and starts:
         after = (*last, *(step.id for step in steps if not isinstance(step.action, RestartVm)))
         why = f"{name} was never started" if never_ran else f"{name} is not running"
-        start = start_step(desired, host, after, why, first=never_ran)
+        start = start_step(desired, host, after, why, first=never_ran and not desired.is_node)
         yield _change(desired, f"{desired.identity.label} starts", start.reason, (start,))
 
 

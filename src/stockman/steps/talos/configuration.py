@@ -32,7 +32,7 @@ from stockman.steps.talos.machine import (
     probe_machine,
     probe_machine_patiently,
 )
-from stockman.steps.talos.wait import MachineWait
+from stockman.steps.talos.wait import MachineVm, MachineWait, machine_absence
 from stockman.talos.api.client import TalosClient
 from stockman.talos.machine.masking import changed_paths
 from stockman.talos.records.operations import ApplyConfigurationRequest, ApplyMode
@@ -100,30 +100,18 @@ def _unknown_machine(name: str, known: list[str]) -> Problem:
 
 
 @record
-class ConfigureMachine(Action):
-    """Configure a machine in maintenance mode, and wait until the configuration is active.
+class _FirstConfiguration(Action):
+    """A machine that gets its first configuration, and what shows that it has it."""
 
-    The configuration is sent once, to a machine with the planned identity that is in maintenance
-    mode; while it installs or boots, the action waits.
-    """
-
-    kind: ClassVar[str] = "talos.configure"
     machine: TalosMachine
     minor: str
     """Minor version of Talos on the machine, `1.13`."""
     digest: str
     """Digest of the configuration without its secrets."""
-    installs: bool = False
-    """Whether Talos is installed to a disk first, for machines that booted from an ISO image."""
     version: str = ""
     """The required Talos version, `v1.13.9`. Empty: any."""
     every: float = 5.0
     patience: float = 1800.0
-
-    @property
-    def summary(self) -> str:
-        how = "install and configure" if self.installs else "configure"
-        return f"{how} {self.machine.node} ({self.machine.address})"
 
     @property
     def touches(self) -> tuple[str, ...]:
@@ -136,21 +124,6 @@ class ConfigureMachine(Action):
             return False
         _, desired = await self._read_planned(ports)
         return not changed_paths(await self._read_active(talos), desired)
-
-    async def run(self, ports: Ports) -> None:
-        talos = ports.to_talos()
-        text, desired = await self._read_planned(ports)
-        waiting = MachineWait(ports.clock, self.machine, self.patience, self.every)
-        is_sent = False
-        while True:
-            look = await probe_machine_patiently(talos, ports.clock, self.machine.address)
-            if look.standing is MachineState.FOREIGN and not is_sent:
-                raise Refused(self._foreign(look))
-            if look.standing is MachineState.CONFIGURED and await self._is_applied(talos, desired):
-                return
-            if look.standing is MachineState.MAINTENANCE and not is_sent:
-                is_sent = await self._send(talos, text)
-            await waiting.longer(look.why or f"it is {look.standing.value}")
 
     async def _read_planned(self, ports: Ports) -> tuple[Secret, ConfigurationValues]:
         return await read_planned_config(ports, self.machine.node, self.minor, self.digest)
@@ -174,9 +147,88 @@ class ConfigureMachine(Action):
             )
         return True
 
+    def _require_version(self, runs: str) -> None:
+        """A VM whose disk is not the new one boots what was there before."""
+        if self.version and runs != self.version:
+            node, address = self.machine.node, self.machine.address
+            raise Refused(problems.image_too_old(node, address, runs, self.version))
+
+
+@record
+class AwaitConfiguration(_FirstConfiguration):
+    """Wait until a machine has booted with the configuration that Proxmox VE delivered to it."""
+
+    kind: ClassVar[str] = "talos.await-configuration"
+    vm: MachineVm | None = None
+    """The VM, whose state is reported if the machine does not come up. None: unknown."""
+    maintenance: float = 60.0
+    """Seconds in maintenance mode after which the machine has rejected its configuration."""
+
+    @property
+    def summary(self) -> str:
+        machine = self.machine
+        return f"wait until {machine.node} ({machine.address}) has its first configuration"
+
+    async def run(self, ports: Ports) -> None:
+        talos, machine = ports.to_talos(), self.machine
+        _, desired = await self._read_planned(ports)
+        waiting = MachineWait(ports.clock, machine, self.patience, self.every)
+        last = ports.clock.now()
+        """When it was last seen outside of maintenance mode."""
+        while True:
+            look = await probe_machine(talos, machine.address)
+            if look.standing is not MachineState.MAINTENANCE:
+                last = ports.clock.now()
+            elif (ports.clock.now() - last).total_seconds() > self.maintenance:
+                raise Refused(problems.seed_ignored(machine.node, machine.address))
+            if look.standing is MachineState.CONFIGURED:
+                self._require_version(look.version.tag if look.version is not None else "")
+                if await self._is_applied(talos, desired):
+                    return
+            if waiting.waited >= self.patience:
+                raise await machine_absence(ports, machine, self.vm, look, waiting.waited)
+            await waiting.longer(look.why or f"it is {look.standing.value}")
+
+
+@record
+class ConfigureMachine(_FirstConfiguration):
+    """Configure a machine in maintenance mode, and wait until the configuration is active.
+
+    The configuration is sent once, to a machine with the planned identity that is in maintenance
+    mode and shows the certificate that the user confirmed; while it installs or boots, the action
+    waits.
+    """
+
+    kind: ClassVar[str] = "talos.configure"
+    installs: bool = False
+    """Whether Talos is installed to a disk first, for machines that booted from an ISO image."""
+
+    @property
+    def summary(self) -> str:
+        how = "install and configure" if self.installs else "configure"
+        return f"{how} {self.machine.node} ({self.machine.address})"
+
+    async def run(self, ports: Ports) -> None:
+        talos = ports.to_talos()
+        text, desired = await self._read_planned(ports)
+        waiting = MachineWait(ports.clock, self.machine, self.patience, self.every)
+        is_sent = False
+        while True:
+            look = await probe_machine_patiently(talos, ports.clock, self.machine.address)
+            if look.standing is MachineState.FOREIGN and not is_sent:
+                raise Refused(self._foreign(look))
+            if look.standing is MachineState.CONFIGURED and await self._is_applied(talos, desired):
+                return
+            if look.standing is MachineState.MAINTENANCE and not is_sent:
+                is_sent = await self._send(talos, text)
+            await waiting.longer(look.why or f"it is {look.standing.value}")
+
     async def _send(self, talos: TalosClient, text: Secret) -> bool:
         """Send the configuration; return whether the machine has it, or may have it."""
         machine = self.machine
+        if not machine.fingerprint:
+            why = "the plan has no fingerprint of its certificate"
+            raise Refused(problems.first_config_unconfirmed(machine.node, machine.address, why))
         flaw = await identity_difference(talos, machine)
         if flaw:
             raise Refused(problems.machine_identity_mismatch(machine.node, machine.address, flaw))
@@ -191,19 +243,11 @@ class ConfigureMachine(Action):
         return True
 
     async def _refuse_another_talos(self, talos: TalosClient) -> None:
-        """A VM whose disk is not the new one boots what was there before.
-
-        Machines before Talos 1.13 do not tell strangers what they run.
-        """
-        if not self.version:
-            return
+        """Machines before Talos 1.13 do not tell strangers what they run."""
         try:
-            runs = (await talos.version(self.machine.stranger)).tag
+            self._require_version((await talos.version(self.machine.stranger)).tag)
         except Unsupported:
             return
-        if runs != self.version:
-            node, address = self.machine.node, self.machine.address
-            raise Refused(problems.image_too_old(node, address, runs, self.version))
 
     def _foreign(self, look: MachineProbe) -> Problem:
         return problems.foreign_machine(self.machine.node, self.machine.address, look.why)

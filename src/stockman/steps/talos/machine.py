@@ -56,10 +56,12 @@ class TalosMachine:
     """That of its VM. None: it is not ours to know."""
     macs: tuple[Mac, ...] = ()
     """Cards that it has to have."""
+    fingerprint: str = ""
+    """Confirmed fingerprint of its certificate in maintenance mode. Empty: not confirmed."""
 
     @property
     def stranger(self) -> MaintenanceMachine:
-        return MaintenanceMachine(address=self.address)
+        return MaintenanceMachine(address=self.address, fingerprint=self.fingerprint)
 
     @property
     def touched(self) -> str:

@@ -17,6 +17,48 @@ def machine_identity_mismatch(node: str, address: str, why: str) -> Problem:
     )
 
 
+def first_config_unconfirmed(node: str, address: str, why: str) -> Problem:
+    return Problem(
+        code="node.first-config",
+        what=f"{node} waits for a configuration, but it is not known who answers at its address",
+        where=f"{node} ({address})",
+        why=f"{why}; whoever gets its configuration has every secret of the cluster",
+        fix="read the fingerprint of its certificate on the console of the machine, and confirm"
+        f" it with `--first-config {node}=FINGERPRINT`; or delete its VM, which is created again",
+    )
+
+
+def first_config_of_member(node: str, address: str, member: str) -> Problem:
+    return Problem(
+        code="node.first-config",
+        what=f"{node} is a member of etcd, but a machine without configuration answers",
+        where=f"{node} ({address})",
+        why=f"member {member} has a configuration; another machine may answer at its address",
+        fix="find out who has the address; if the machine was really reset, remove its member with"
+        f" `talosctl etcd remove-member {member}`, and plan again",
+    )
+
+
+def configured_before(node: str, label: str) -> Problem:
+    return Problem(
+        code="node.first-config",
+        what=f"{node} gets no first configuration",
+        where=node,
+        why=f"the description of {label} does not say that its machine was never configured",
+        fix="make the plan again: `stockman plan`",
+    )
+
+
+def seed_ignored(node: str, address: str) -> Problem:
+    return Problem(
+        code="node.seed-ignored",
+        what=f"{node} booted, but did not accept its first configuration",
+        where=f"{node} ({address})",
+        why="it is in maintenance mode, although its drive has the image with its configuration",
+        fix="read on the console of its VM why; then run `stockman apply`, which restarts it",
+    )
+
+
 def foreign_machine(node: str, address: str, why: str) -> Problem:
     return Problem(
         code="node.other-cluster",

@@ -50,7 +50,8 @@ class OwnerMark:
     scratch: tuple[str, ...] = ()
     """Data disks that are deleted with the guest."""
     is_new: bool = False
-    """Whether it was never started. A stopped guest without this mark was powered off."""
+    """Whether it was never started. A stopped guest without this mark was powered off. A node keeps
+    it until it has joined its cluster, and never gets a first configuration without it."""
     is_unfinished: bool = False
     """Whether its creation is not known to have succeeded."""
 
