@@ -39,12 +39,13 @@ class Api(LeaseCalls):
         self._clock = clock
         self.holder = ""
         self.trouble: type[StockmanError] | None = None
-        self.taken = 0
+        self.taken = self.calls = 0
 
     async def lease(self, namespace: str, name: str) -> Lease:
         return self._lease(self._clock.now())
 
     async def acquire_lease(self, request: LeaseRequest) -> Lease:
+        self.calls += 1
         if self.trouble is not None:
             raise trouble(self.trouble, request.name)
         if self.holder not in ("", request.holder):
@@ -116,20 +117,24 @@ def test_a_lease_that_was_ours_and_is_not_is_lost_whoever_has_it() -> None:
     assert api.holder == "run-1-b"
 
 
-def test_the_lease_is_taken_as_soon_as_the_api_answers() -> None:
+def test_an_api_that_does_not_answer_is_called_again_after_half_a_minute() -> None:
     clock = JumpClock()
     api = Api(clock)
     api.trouble = Unreachable
 
-    async def story() -> list[str]:
+    async def story() -> list[object]:
         fence = await fenced(clock, api)
-        await fence.check()
-        before = api.holder
+        for _ in range(30):
+            await fence.check()
+        calls, before = api.calls, api.holder
         api.trouble = None
         await fence.check()
-        return [before, api.holder]
+        early = api.holder
+        clock.jump(30)
+        await fence.check()
+        return [calls, before, early, api.holder]
 
-    assert asyncio.run(story()) == ["", "run-1-a"]
+    assert asyncio.run(story()) == [1, "", "", "run-1-a"]
 
 
 def test_a_lease_is_renewed_and_not_at_every_step() -> None:

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from dataclasses import replace
 from functools import cache
+from typing import cast
 
 import pytest
 from stockman_lab.servers.port import memory_proxmox
 
 from stockman.model.errors import Refused
+from stockman.model.names import MachineAddress
 from stockman.steps.base import GateAnswer
 from stockman.steps.etcd.gates import (
     EtcdHealthy,
@@ -21,7 +23,8 @@ from stockman.steps.etcd.view import EtcdReport, ObservedEtcd
 from stockman.steps.talos.gates import ApiAddressHeld, MachineIdentity, MachineRunning, TimeInSync
 from stockman.steps.talos.machine import TalosMachine
 from stockman.steps.talos.wait import MachineVm
-from stockman.talos.records.machines import EtcdMember, EtcdStatus
+from stockman.talos.api.client import TalosClient
+from stockman.talos.records.machines import EtcdMember, EtcdStatus, MachineStatus, UnmetCondition
 from tests.steps.talos_scene import (
     NEO,
     NIOBE,
@@ -182,6 +185,51 @@ def test_machines_that_run_pass_their_gates() -> None:
     )
 
     assert {told(gate.check(cluster.ports)).answer for gate in gates} == {GateAnswer.GO}
+
+
+def test_the_time_gate_asks_only_whether_talos_has_synchronized_the_clock() -> None:
+    cluster = copied(up())
+    cluster.machine(NEO).state.is_time_synced = False
+    gate = TimeInSync(machine=cluster.target(NEO))
+
+    waits = told(gate.check(cluster.ports))
+    cluster.machine(NEO).state.is_time_synced = True
+    goes = told(gate.check(cluster.ports))
+
+    assert (waits.answer, goes.answer) == (GateAnswer.WAIT, GateAnswer.GO)
+    assert cluster.watched.made == ["time_sync", "time_sync"]
+
+
+class _Talos:
+    """A machine that runs, and what it says of its services."""
+
+    def __init__(self, services: str) -> None:
+        self._services = services
+
+    async def machine_status(self, node: MachineAddress) -> MachineStatus:
+        unmet = UnmetCondition(name="services", reason=self._services)
+        return MachineStatus(stage="running", ready=False, unmet=(unmet,))
+
+
+@pytest.mark.parametrize(
+    ("services", "answer"),
+    [
+        ("ext-tailscale not running", GateAnswer.GO),
+        ("ext-newt not healthy, ext-tailscale not running", GateAnswer.GO),
+        ("ext-tailscale not running, kubelet not running", GateAnswer.WAIT),
+        ("etcd not healthy", GateAnswer.WAIT),
+    ],
+)
+def test_a_service_of_an_extension_is_reported_and_not_waited_for(
+    services: str, answer: GateAnswer
+) -> None:
+    cluster = up()
+    ports = replace(cluster.ports, talos=cast("TalosClient", _Talos(services)))
+
+    verdict = told(MachineRunning(machine=cluster.target(NEO)).check(ports))
+
+    assert verdict.answer is answer
+    assert services.partition(",")[0] in verdict.because
 
 
 def test_machines_that_are_silent_pass_none_of_their_gates() -> None:

@@ -15,6 +15,7 @@ from stockman.talos.credentials.certificates import (
     is_usable,
 )
 from stockman.talos.credentials.roles import TalosRole
+from stockman.talos.secrets.bundle import new_bundle
 from tests.talos.made import NOW, bundle, dice
 
 DAY = timedelta(days=1)
@@ -66,3 +67,13 @@ def test_another_authority_key_or_role_does_not_serve() -> None:
     assert not is_usable(client.crt, None, READER, NOW)
     assert not is_usable("", client.key, READER, NOW)
     assert not is_usable(client.crt, client.key, READER, NOW + 340 * DAY)
+
+
+def test_certificates_are_valid_for_machines_whose_clock_is_minutes_late() -> None:
+    clients = (issuer().talos_client([TalosRole.READER]), issuer().kubernetes_admin())
+    certificates = [client.crt for client in clients]
+    certificates.append(new_bundle(Version(1, 14), NOW, dice()).certs.os.crt)
+
+    starts = [read_certificate_facts(crt).period.start for crt in certificates]
+
+    assert max(starts) <= NOW - timedelta(minutes=5)

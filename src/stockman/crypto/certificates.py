@@ -47,6 +47,10 @@ _PARSE_ERRORS = (ValueError, UnsupportedAlgorithm, x509.DuplicateExtension, x509
 """Exceptions raised when a part of an invalid certificate is parsed."""
 
 
+_CLOCK_SKEW = timedelta(minutes=10)
+"""How far the clock of a machine may be behind the clock that a certificate is issued by."""
+
+
 class ValidityPeriod(NamedTuple):
     """Start and end of validity, in whole seconds."""
 
@@ -57,6 +61,15 @@ class ValidityPeriod(NamedTuple):
     def lasting(cls, start: datetime, length: timedelta) -> ValidityPeriod:
         begin = start.astimezone(UTC).replace(microsecond=0)
         return cls(begin, begin + length)
+
+    @classmethod
+    def backdated(cls, now: datetime, length: timedelta) -> ValidityPeriod:
+        """Return a period that lasts from now, and begins earlier for machines whose clock is late.
+
+        Go rejects a certificate that is not valid yet, so a machine would look like one of another
+        cluster.
+        """
+        return cls.lasting(now - _CLOCK_SKEW, length + _CLOCK_SKEW)
 
 
 class Purpose(Enum):

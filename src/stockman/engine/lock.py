@@ -8,7 +8,7 @@ from __future__ import annotations
 import asyncio
 from collections.abc import AsyncIterator, Awaitable, Callable, Container
 from contextlib import asynccontextmanager, suppress
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Protocol
 
 from stockman.engine import problems
@@ -106,14 +106,21 @@ class ClusterLease:
         )
         self._lease: Lease | None = None
         """None: not acquired yet."""
+        self._next_attempt: datetime | None = None
+        """When an API that did not respond is called again. None: it responds."""
 
     async def check(self) -> None:
         """Acquire or renew the Lease if due; raises `Refused` if another process holds it."""
         if self._lease is not None and not self._needs_renewal(self._lease):
             return
+        if self._next_attempt is not None and self._clock.now() < self._next_attempt:
+            return
         try:
             self._lease = await self._acquire()
+            self._next_attempt = None
         except (Unreachable, NotFound):
+            # A call to a dead address takes seconds, and there are several checks for each step.
+            self._next_attempt = self._clock.now() + timedelta(seconds=LEASE_SECONDS / 2)
             return
         except Locked as error:
             location = f"Lease {RUN_LEASE_NAMESPACE}/{RUN_LEASE_NAME}"

@@ -129,9 +129,6 @@ CLIENT_LIFETIME = timedelta(days=365)
 KUBERNETES_ADMIN = "admin"
 KUBERNETES_ADMINS = "system:masters"
 
-_CLOCK_SKEW = timedelta(seconds=10)
-"""How far the clock of a Kubernetes server may be behind ours."""
-
 
 @record
 class ClientIssuer:
@@ -151,7 +148,7 @@ class ClientIssuer:
         Raises Refused without a role, or with a role that this Talos does not know.
         """
         leaf = CertificateRequest(
-            period=ValidityPeriod.lasting(self.now, lifetime),
+            period=ValidityPeriod.backdated(self.now, lifetime),
             purposes=(Purpose.CLIENT,),
             organizations=organizations(roles, self.talos),
         )
@@ -160,7 +157,7 @@ class ClientIssuer:
     def kubernetes_admin(self, lifetime: timedelta = CLIENT_LIFETIME) -> CertificateAndKey:
         """Issue a client certificate of a Kubernetes administrator, like Talos does."""
         leaf = CertificateRequest(
-            period=ValidityPeriod.lasting(self.now - _CLOCK_SKEW, lifetime + _CLOCK_SKEW),
+            period=ValidityPeriod.backdated(self.now, lifetime),
             purposes=(Purpose.CLIENT,),
             organizations=(KUBERNETES_ADMINS,),
             common_name=KUBERNETES_ADMIN,

@@ -84,7 +84,7 @@ def new_bundle(contract: Version, now: datetime, random_bytes: RandomBytes) -> S
     from stockman.crypto.certificates import ValidityPeriod, create_authority
     from stockman.crypto.private_keys import Algorithm, generate_key, key_pem
 
-    period = ValidityPeriod.lasting(now, AUTHORITY_LIFETIME)
+    period = ValidityPeriod.backdated(now, AUTHORITY_LIFETIME)
 
     def authority(organization: str, algorithm: Algorithm) -> CertificateAndKey:
         return create_authority(organization, algorithm, period, random_bytes)
