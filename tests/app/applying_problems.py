@@ -13,6 +13,7 @@ from stockman.app.runs.secrets import secret_missing, unwritable_secret
 from stockman.cli.plans.apply import missing_cluster_name
 from stockman.cli.plans.options import (
     invalid_branch,
+    invalid_first_config,
     no_password,
     plan_file_conflict,
     push_options_without_push,
@@ -30,6 +31,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "cli.branch": lambda: invalid_branch("a..b"),
     "cli.without-push": lambda: push_options_without_push("--message"),
     "run.files-changed": lambda: changed_files("20260301t060000z-5f2c1a"),
+    "cli.first-config": lambda: invalid_first_config("talos-nas"),
     "cli.no-password": lambda: no_password("root@pam"),
     "cli.unnamed-cluster": lambda: missing_cluster_name("k8s", "k9s", yes=True),
     "plan.api-silent": composition.api_unreachable,

@@ -55,6 +55,10 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "node.late": lambda: problems.machine_timeout(NODE, ADDRESS, 1200.0, _SILENT),
     "node.unknown": lambda: as_warning(problems.machine_unreachable(NODE, ADDRESS, _SILENT)),
     "node.upgrade": lambda: problems.version_mismatch(NODE, "Talos", "v1.13.9", "v1.14.1"),
+    "node.first-config": lambda: problems.first_config_unconfirmed(
+        "talos-nas", "10.42.0.40", "stockman did not create this machine"
+    ),
+    "node.seed-ignored": lambda: problems.seed_ignored(NODE, ADDRESS),
     "node.image": lambda: problems.image_too_old(NODE, ADDRESS, "v1.13.9", "v1.14.1"),
     "node.renamed": lambda: problems.hostname_mismatch("cp-new", ADDRESS, NODE),
     "node.role": lambda: problems.role_mismatch(NODE, "worker", "controlplane"),
