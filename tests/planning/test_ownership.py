@@ -80,6 +80,29 @@ async def test_a_clone_is_reported_and_never_deleted(estate: Estate, name: str) 
     assert [problem.code for problem in problems] == ["vm.copy"]
 
 
+@pytest.mark.parametrize("gone", [False, True], ids=["beside its original", "alone"])
+async def test_a_guest_restored_under_another_vmid_is_reported_and_never_deleted(
+    estate: Estate, gone: bool
+) -> None:
+    # PVE::QemuServer::restore_merge_config keeps everything without `unique`, also the UUID.
+    kept = ("name", "tags", "description", "smbios1", "net0")
+    values = {key: estate.config(1032)[key] for key in kept}
+    root = estate.pve
+    root.done(root.post("/nodes/niobe/qemu", vmid=500, **values))
+    if gone:
+        root.done(root.post("/nodes/niobe/qemu/1032/status/stop"))
+        root.done(root.delete("/nodes/niobe/qemu/1032"))
+        estate.edit("nodes.yaml", NIOBE, "")
+
+    outcome = await estate.plan()
+    changes, problems = await destruction(estate)
+
+    assert outcome.plan.destroys == ()
+    assert outcome.codes == ["vm.copy"]
+    assert [problem.code for problem in problems] == ["vm.copy"]
+    assert all("500" not in change.what for change in changes)
+
+
 async def test_a_clone_stays_when_its_original_left_the_files(estate: Estate) -> None:
     cloned(estate, 500, "talos-niobe")
     estate.edit("nodes.yaml", NIOBE, "")
