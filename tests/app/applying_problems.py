@@ -35,6 +35,7 @@ MADE_BY_CALL: dict[str, Callable[[], Problem]] = {
     "cli.no-password": lambda: no_password("root@pam"),
     "cli.unnamed-cluster": lambda: missing_cluster_name("k8s", "k9s", yes=True),
     "plan.api-silent": composition.api_unreachable,
+    "plan.removal-unknown": lambda: composition.removal_without_etcd("work-3"),
     "plan.cannot-drain": lambda: composition.cannot_drain("work-3"),
     "plan.etcd-waits": lambda: composition.etcd_bootstrap_blocker(["cp-3 (10.42.0.13): no answer"]),
     "plan.no-look-at-machines": composition.machines_unreachable,

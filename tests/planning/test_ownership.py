@@ -9,13 +9,18 @@ import pytest
 from stockman_lab.world.preset import pci_device
 
 from stockman.model.errors import Refused
-from stockman.model.names import HostName
+from stockman.model.names import HostName, MachineAddress
 from stockman.model.problem import Problems
 from stockman.model.proxmox_values import parse_properties
 from stockman.planning.change import ProxmoxChange
+from stockman.planning.desired import DesiredState
 from stockman.planning.destruction import DestructionScope, plan_destruction
+from stockman.planning.observed.systems import Observed
+from stockman.planning.observed.talos import ObservedTalos
+from stockman.planning.plan import compose_plan
 from stockman.steps.access.admin import admin_client_name
 from stockman.steps.access.mapping import MapDevices, MappedDevice
+from stockman.steps.etcd.view import EtcdReport, ObservedEtcd
 from stockman.steps.vm.disks import KEEPER
 from stockman.steps.vm.placement import RemoveFromHaRule
 from tests.planning.estate import FINGERPRINT, NO_HA, Estate, perform
@@ -325,3 +330,27 @@ async def test_a_kept_disk_on_local_storage_refuses_a_move_before_anything_is_st
 
     assert [problem.code for problem in outcome.problems.errors] == ["vm.cannot-move"]
     assert f"vm-{KEEPER}-k8s-talos-niobe-data.raw" in next(iter(outcome.problems.errors)).why
+
+
+@pytest.mark.parametrize("state", ["silent", "no etcd yet"])
+async def test_a_machine_is_not_removed_while_nobody_knows_who_is_in_etcd(
+    estate: Estate, state: str
+) -> None:
+    estate.edit("nodes.yaml", NIOBE, "")
+    now = estate.clock.now()
+    reports = {
+        "silent": EtcdReport(node="talos-neo", why="connection refused"),
+        "no etcd yet": EtcdReport(node="talos-neo", state="Preparing", has_data=False),
+    }
+    observed = Observed(
+        at=now,
+        proxmox=await estate.observe_all(),
+        talos=ObservedTalos(seen_at=now, machines={}, etcd=ObservedEtcd(answers=(reports[state],))),
+        leaving={"talos-niobe": MachineAddress("127.66.0.18")},
+    )
+
+    planned = compose_plan(DesiredState(desired=estate.desired), observed, now)
+
+    assert ("plan.removal-unknown" in [problem.code for problem in planned.problems.errors]) is (
+        state == "silent"
+    )

@@ -59,6 +59,7 @@ from stockman.planning.windows import (
 from stockman.steps.digest import digest
 from stockman.steps.plan import Plan, build_plan
 from stockman.steps.step import Step
+from stockman.steps.talos.machine import MachineState
 from stockman.steps.vm.destroy import DestroyVm
 
 
@@ -89,6 +90,9 @@ def digest_touched_objects(observed: Observed, identities: Iterable[str]) -> dic
     return digests
 
 
+_EMPTY = MachineState.MAINTENANCE
+
+
 class _PlanBuilder:
     def __init__(self, desired_state: DesiredState, observed: Observed) -> None:
         self.desired_state = desired_state
@@ -106,6 +110,8 @@ class _PlanBuilder:
         if desired_state.kubernetes is not None:
             rendered = plan_rendering(self.desired, desired_state.unrendered, proxmox)
         desired_talos, machines = plan_talos_stage(desired_state, observed, vms, problems)
+        for name in self._leaving_without_etcd(vms):
+            problems.add(report.removal_without_etcd(name))
         preparation = NodePreparation(self.desired, observed, problems)
         restarted = [name for name in self._nodes() if preparation.down(vms, name)]
         drains = preparation.drains(machines, restarted)
@@ -169,6 +175,18 @@ class _PlanBuilder:
             plan=self._plan(tuple(timed.values()), made_at),
             problems=problems,
         )
+
+    def _leaving_without_etcd(self, vms: Mapping[str, Step]) -> list[str]:
+        """Return machines that would be deleted although it is unknown who is in etcd."""
+        talos = self.observed.talos
+        if talos is None or talos.etcd.members or not (talos.etcd.begun or talos.etcd.unknown):
+            return []
+        return [
+            name
+            for name in sorted(self.observed.leaving)
+            if f"vms/destroy/{name}" in vms
+            and ((machine := talos.machine(name)) is None or machine.standing is not _EMPTY)
+        ]
 
     def _apply_windows(self, steps: Mapping[str, Step], now: datetime) -> Mapping[str, Step]:
         """Gate restarts by maintenance windows, and warn if none is open."""

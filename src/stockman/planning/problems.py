@@ -53,6 +53,19 @@ def cannot_drain(node: str) -> Problem:
     )
 
 
+def removal_without_etcd(node: str) -> Problem:
+    """A machine is to be deleted, but the members of etcd are unknown."""
+    return Problem(
+        code="plan.removal-unknown",
+        what=f"{node} cannot be removed",
+        where=node,
+        why="no controller lists the members of etcd, so it is unknown whether the others have a"
+        " quorum without it",
+        fix="restore the controllers first, see `stockman status`; or delete the whole cluster with"
+        " `stockman destroy`",
+    )
+
+
 def outside_windows(names: Sequence[str], opening: str) -> Problem:
     """Machines have to restart, but no maintenance window is open."""
     return Problem(
