@@ -113,4 +113,4 @@ def test_encrypted_values_that_are_no_secrets_are_errors(project: Path) -> None:
     done = ran_inside("-C", str(project), "validate")
 
     assert done.status == 1
-    assert "error[config.encrypted]: cluster_name is encrypted, and is no secret" in done.err
+    assert "error[config.encrypted]: cluster_name is encrypted, but it is not a secret" in done.err

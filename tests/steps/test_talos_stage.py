@@ -105,8 +105,8 @@ def test_a_file_of_a_client_is_written_for_the_reason_that_holds() -> None:
     cluster.later(timedelta(days=400))
     ended = {step.id: step.reason for step in cluster.plan() if "client-file" in step.id}
 
-    assert set(reasons.values()) == {"it is not there"}
-    assert named == ["it names other machines"]
+    assert set(reasons.values()) == {"it does not exist"}
+    assert named == ["it contains the addresses of other machines"]
     assert all(one.startswith("its certificate ended ") for one in ended.values())
 
 

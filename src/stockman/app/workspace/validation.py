@@ -73,11 +73,11 @@ def _check_secrets_in_git(directory: Path, origin: Origin) -> Problem:
     tracked = exposure == "tracked"
     return Problem(
         code="secret.exposed",
-        what=f"{origin.name} is a secret in the clear",
+        what=f"{origin.name} is an unencrypted secret",
         where=origin.at,
-        why="git keeps the file, and history keeps the value for ever"
+        why="git tracks the file, and its history keeps the value forever"
         if tracked
-        else "whoever can read the file can read the value",
+        else "anybody who can read the file can read the value",
         fix=f"{_secret_fix(origin.at.file)}; change the secret if it was shared",
         severity=Severity.ERROR if tracked else Severity.WARNING,
     )
@@ -93,11 +93,11 @@ def _secret_fix(file: str) -> str:
 def _is_encrypted(origin: Origin) -> Problem:
     return Problem(
         code="config.encrypted",
-        what=f"{origin.name} is encrypted, and is no secret",
+        what=f"{origin.name} is encrypted, but it is not a secret",
         where=origin.at,
-        why="everything but secrets has to be known to check and to render the configuration",
-        fix="write it in the clear; the rule for this file in .sops.yaml is to name secret keys"
-        " only, as the one that `stockman init` writes",
+        why="only secrets may be encrypted; other values are needed for checks and rendering",
+        fix="write it unencrypted; the rule of this file in .sops.yaml must match secret keys only,"
+        " like the rule that `stockman init` writes",
     )
 
 

@@ -151,7 +151,7 @@ def unknown_finding(subject: str, why: str, fix: str, *, is_error: bool = True) 
     """Return a finding for something that could not be determined."""
     problem = Problem(
         code="status.unknown",
-        what=f"nobody could tell about {subject}",
+        what=f"the status of {subject} is unknown",
         where=subject,
         why=why,
         fix=fix,

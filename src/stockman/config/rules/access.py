@@ -110,7 +110,7 @@ def _check_repository(context: RuleContext) -> None:
         context.problems.error(
             "repository.known-hosts-missing",
             f"the host keys of {server} are not known",
-            why="Flux reaches the repository by SSH and must know whom it talks to",
+            why="Flux reads the repository over SSH and has to verify the server",
             fix=f"add repository.known_hosts with the output of `ssh-keyscan {server}`",
             at=repository.where("url"),
         )
@@ -190,8 +190,8 @@ def check_firewall(context: RuleContext) -> None:
         if name in OWN_RULES:
             context.problems.error(
                 "firewall.rule",
-                f"the firewall rule {name} cannot be made",
-                why="stockman makes a rule of that name",
+                f"the firewall rule {name} is invalid",
+                why="stockman creates a rule of that name",
                 fix="give it another name",
                 at=rule.where(),
             )
@@ -218,7 +218,7 @@ def _check_ports(context: RuleContext, name: str, rule: FirewallRule) -> None:
         if why:
             context.problems.error(
                 "firewall.rule",
-                f"the firewall rule {name} cannot be made",
+                f"the firewall rule {name} is invalid",
                 why=why,
                 fix="write each port once, ranges as 9100-9110",
                 at=rule.where("ports"),

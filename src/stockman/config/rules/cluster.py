@@ -75,9 +75,9 @@ def _report_version(
                 "kubernetes": "kubernetes.newer",
                 "proxmox": "proxmox.newer",
             }[topic],
-            f"{name} is newer than this stockman knows",
+            f"{name} is newer than the versions that this stockman supports",
             why=fit.reason,
-            fix="go on with care, or use a newer stockman",
+            fix="continue with care, or use a newer stockman",
             at=where,
         )
 
@@ -193,16 +193,16 @@ def _check_engine(context: RuleContext) -> None:
     if tuppr.enabled and upgrade.engine == "stockman":
         context.problems.error(
             "upgrade.two-engines",
-            "tuppr is on, but stockman carries upgrades out",
-            why="two engines would reboot nodes without knowing of each other",
+            "tuppr is on, but upgrade.engine is stockman",
+            why="two engines would reboot nodes at the same time",
             fix="set `upgrade: {engine: tuppr}`, or switch the component off",
             at=tuppr.where("enabled"),
         )
     elif not tuppr.enabled and upgrade.engine == "tuppr":
         context.problems.error(
             "upgrade.no-engine",
-            "tuppr carries upgrades out, but it is switched off",
-            why="nobody would upgrade anything",
+            "upgrade.engine is tuppr, but tuppr is off",
+            why="nothing would be upgraded",
             fix="remove `enabled: false` from the component, or set the engine to stockman",
             at=tuppr.where("enabled"),
         )
@@ -275,7 +275,7 @@ def check_backups(context: RuleContext) -> None:
         context.problems.error(
             "backup.no-target",
             "backups are on, but go nowhere",
-            why="no target is given",
+            why="there is no target",
             fix=f"add {context.name('backup.targets[0].bucket')}, or `backup: {{targets: [...]}}`",
             at=backup.where("enabled"),
         )
@@ -319,8 +319,8 @@ def _report_not_installed(context: RuleContext, name: str, component: Component)
         return
     context.problems.warn(
         "component.not-installed",
-        f"{name} is on, and stockman does not install it",
-        why="stockman knows its versions only; it is no component of the catalog",
+        f"{name} is on, but stockman does not install it",
+        why="stockman only tracks its versions; it is not in the catalog",
         fix="install it yourself, with files of your own in the repository",
         at=component.where("enabled"),
     )

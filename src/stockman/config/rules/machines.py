@@ -92,7 +92,7 @@ def check_machines(context: RuleContext) -> None:
     if talos.kubespan and not talos.discovery:
         context.problems.error(
             "kubespan.no-discovery",
-            "KubeSpan has nobody to talk to",
+            "KubeSpan cannot find other machines",
             why="talos.kubespan is on, and machines find each other through talos.discovery",
             fix="set `discovery: true`, or `kubespan: false`",
             at=talos.where("kubespan"),
@@ -121,7 +121,7 @@ def _check_watchdog(context: RuleContext, settings: MachineSettings) -> None:
     if not _SHORTEST_WATCHDOG <= parse_duration(watchdog.timeout) <= _LONGEST_WATCHDOG:
         context.problems.error(
             "watchdog.timeout",
-            "the watchdog has no time to wait that makes sense",
+            "the timeout of the watchdog is invalid",
             why=f"{watchdog.timeout} is not between 10s and 1h; Talos refuses less",
             fix="write for example 1m",
             at=watchdog.where("timeout"),
@@ -136,10 +136,10 @@ def _check_arguments(context: RuleContext) -> None:
         if twice or (documents and name.startswith(OWNED_ARGUMENTS)):
             context.problems.error(
                 "kubernetes.argument",
-                f"the argument {name} of kube-apiserver cannot be given",
-                why="kubernetes.oidc gives it already"
+                f"the argument {name} of kube-apiserver cannot be set",
+                why="kubernetes.oidc sets it already"
                 if twice
-                else "contract 1.14 has documents for logins and rights, and refuses the argument",
+                else "contract 1.14 uses documents for logins and rights, and refuses the argument",
                 fix="use kubernetes.oidc"
                 if name.startswith("oidc-")
                 else "remove it, or patch KubeAuthenticationConfig or KubeAuthorizerConfig",
@@ -152,9 +152,9 @@ def _check_manifests(context: RuleContext) -> None:
         if bool(manifest.contents.strip()) == (manifest.file is not None):
             context.problems.error(
                 "manifest.form",
-                f"the manifest {name} is not given once",
-                why="exactly one of `contents` and `file` holds it",
-                fix="give `contents`, or `file`, not both",
+                f"the manifest {name} needs either `contents` or `file`",
+                why="exactly one of them defines the manifest",
+                fix="set `contents` or `file`, not both",
                 at=manifest.where(),
             )
 
@@ -167,7 +167,7 @@ def _check_dns(context: RuleContext) -> None:
     if needing and not host_dns.enabled:
         context.problems.error(
             "talos.host-dns",
-            "a DNS server is off that would be asked",
+            "a required DNS server is off",
             why=f"host_dns.enabled is false, host_dns.{needing[0]} is not",
             fix=f"set `{needing[0]}: false` as well",
             at=host_dns.where("enabled"),
@@ -209,7 +209,7 @@ def _check_selector(context: RuleContext, node: NodeSection, selector: DiskSelec
             "disk.twice",
             f"node {node.name} names its disk twice",
             why=f"`disk` is {node.disk}, and `disk_selector` describes one too",
-            fix="keep one of the two; `disk: null` takes back what a class gives",
+            fix="keep one of the two; `disk: null` removes the value of a class",
             at=selector.where(),
         )
     keys = [field.name for field in fields_of(selector) if field.name in selector.origins]
@@ -218,10 +218,10 @@ def _check_selector(context: RuleContext, node: NodeSection, selector: DiskSelec
         context.problems.error(
             "disk.selector",
             f"the disk of node {node.name} is not described",
-            why=f"`match` stands alone, and {other_keys[0]} stands beside it"
+            why=f"`match` cannot be combined with {other_keys[0]}"
             if other_keys
-            else "an empty selector holds for every disk",
-            fix="give `match`, or some of the other keys" if other_keys else "say what disk it is",
+            else "an empty selector matches every disk",
+            fix="set `match`, or some of the other keys" if other_keys else "describe the disk",
             at=selector.where("match"),
         )
     if selector.match is not None:
@@ -270,15 +270,15 @@ def _check_sizes(context: RuleContext, name: str, volume: SystemVolume | Volume)
     elif low is not None and high is not None and _size_in_bytes(low) > _size_in_bytes(high):
         context.problems.error(
             "volume.form",
-            f"volume {name} cannot be made",
+            f"volume {name} cannot be created",
             why=f"min_size is {low}, max_size only {high}",
-            fix="give a larger max_size",
+            fix="set a larger max_size",
             at=volume.where("max_size"),
         )
 
 
 def _report_volume(context: RuleContext, volume: Volume, key: str, why: str, fix: str) -> None:
-    summary = f"volume {volume.name} cannot be made"
+    summary = f"volume {volume.name} cannot be created"
     context.problems.error("volume.form", summary, why=why, fix=fix, at=volume.where(key))
 
 

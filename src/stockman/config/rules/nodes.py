@@ -195,7 +195,7 @@ def _check_install_disk(context: RuleContext, node: NodeSection) -> None:
         context.problems.error(
             "config.missing-key",
             f"node {node.name} has no disk",
-            why="a machine that stockman does not make has to say where Talos is installed",
+            why="a machine that stockman does not create needs the disk for Talos",
             fix="add `disk:` with a path or a serial number, or `disk_selector:`",
             at=node.where("name"),
         )
@@ -234,7 +234,7 @@ def check_roles(context: RuleContext) -> None:
         context.problems.error(
             "role.no-controller",
             "no node is a controller",
-            why=f"{_all_workers(len(nodes))}; nobody would run etcd and the API",
+            why=f"{_all_workers(len(nodes))}; no node would run etcd and the API",
             fix="set `controller: true` on one node, better on three",
             at=origin,
         )
@@ -274,7 +274,7 @@ def check_classes(context: RuleContext) -> None:
                 "class.unused",
                 f"no node is of class {name}",
                 why="neither a node nor another class names it",
-                fix="remove it, or set `class:` on the nodes it was made for",
+                fix="remove it, or set `class:` on the nodes that should use it",
                 at=section.where(),
             )
 
@@ -395,7 +395,7 @@ def _owned_key_problem(label: str, field: str, decider: str, at: Position) -> Pr
         code="patch.owned-key",
         what=f"{label} touches {field}",
         where=at,
-        why=f"that follows from {decider}; a second opinion would be lost or break the node",
+        why=f"{decider} determines it; a different value would be lost or break the node",
         fix=f"remove {field} from the patch",
     )
 

@@ -37,7 +37,7 @@ def _check_node(context: RuleContext, node: NodeSection, vm: VmSection) -> None:
             context.problems.error(
                 "config.missing-key",
                 f"the VM of {owner} has no {field}",
-                why=f"a VM is made, found and destroyed only by a {field} that is written down",
+                why=f"a VM is created, found and deleted by its {field}",
                 fix=f"add `{field}:` to its `vm:` block",
                 at=vm.where(),
             )
@@ -128,9 +128,9 @@ def _report_device(
 ) -> None:
     context.problems.error(
         "vm.device",
-        f"{owner} has a device that is not named once",
-        why=f"exactly one of `mapping` and `{alternative}` says which device is meant",
-        fix=f"give `mapping`, or `{alternative}`, not both",
+        f"{owner} has a device that needs either `mapping` or `{alternative}`",
+        why="exactly one of them identifies the device",
+        fix=f"set `mapping` or `{alternative}`, not both",
         at=where,
     )
 
@@ -141,7 +141,7 @@ def _check_expectations(context: RuleContext, node: NodeSection, vm: VmSection) 
     if expect.nic_count is not None and expect.nic_count != cards:
         context.problems.error(
             "expect.nic-count",
-            f"node {node.name} would never have the cards it should have",
+            f"node {node.name} does not have the expected number of cards",
             why=f"expect.nic_count is {expect.nic_count}, the VM has {cards}",
             fix="add the missing cards to `nics`, or correct nic_count",
             at=expect.where("nic_count"),
@@ -216,7 +216,7 @@ def _check_vm(
     if vm.region is None and len(clusters) > 1:
         context.problems.error(
             "vm.region",
-            f"node {node.name} does not say which Proxmox cluster it lives in",
+            f"node {node.name} has no Proxmox cluster",
             why=f"there are {len(clusters)}: {', '.join(clusters)}",
             fix="add `region:` to its `vm:` block",
             at=vm.where(),
@@ -358,9 +358,9 @@ def check_guests(context: RuleContext) -> None:
             both = guest.vm is not None
             context.problems.error(
                 "guest.form",
-                f"guest {guest.name} is not one thing",
+                f"guest {guest.name} needs either `vm:` or `container:`",
                 why="it is a VM and a container" if both else "it is neither a VM nor a container",
-                fix="give `vm:`, or `container:`, not both",
+                fix="set `vm:` or `container:`, not both",
                 at=guest.where(),
             )
         if known and guest.host not in known:
@@ -378,7 +378,7 @@ def check_guests(context: RuleContext) -> None:
                 "guest.image",
                 f"guest {guest.name} has an image that is not named once",
                 why="exactly one of `url` and `volume` says where it comes from",
-                fix="give `url`, or `volume`, not both",
+                fix="set `url` or `volume`, not both",
                 at=image.where(),
             )
         if image is not None:

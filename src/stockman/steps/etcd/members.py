@@ -49,7 +49,7 @@ class LeaveEtcd(Action):
         if await self.done(ports):
             return
         await refuse_other_member(talos, machine, self.member)
-        # The others know whether it left.
+        # The remaining members report whether it left.
         with suppress(Uncertain):
             await talos.leave_etcd(machine.address)
 
@@ -126,7 +126,7 @@ class RemoveEtcdMember(Action):
         refuse_running_member(reports, self.member, self.hostname)
         node = next(report.node for report in view.answers if report.members)
         address = next(machine.address for machine in self.others if machine.node == node)
-        # Gone by somebody else, or seen by the next look.
+        # Somebody else removed it, or the next check sees the result.
         with suppress(NotFound, Uncertain):
             await talos.remove_etcd_member(address, int(self.member, 16))
 
@@ -177,7 +177,7 @@ class RejoinEtcd(Action):
                 mode=WipeMode.SYSTEM_DISK,
                 partitions=("EPHEMERAL",),
             )
-            # Whether it comes back as a member is seen.
+            # The loop below checks whether it is a member again.
             with suppress(Uncertain):
                 await talos.reset(machine.address, reset)
         waiting = MachineWait(ports.clock, machine, self.patience, self.every)
@@ -201,7 +201,7 @@ class NotEtcdMember(Gate):
     async def check(self, ports: Ports) -> Verdict:
         view = await observe_etcd(ports.to_talos(), self.others)
         if view.member_of(self.node) is not None:
-            # It holds data that others count on.
+            # Its data counts for the quorum.
             return Verdict(answer=GateAnswer.STOP, because=f"{view.shown}; {self.node} is a member")
         if not view.voters or view.healthy_voters < view.quorum:
             return Verdict(answer=GateAnswer.WAIT, because=view.shown)

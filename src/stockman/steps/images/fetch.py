@@ -110,7 +110,7 @@ class FetchImage(RetryingAction):
         for task in await pve.past_tasks(self.host):
             if (task.kind, task.subject, task.ended) != (_DOWNLOAD, self.name, None):
                 continue
-            with suppress(NotFound, Conflict, Rejected):  # how it ended is seen by what is there
+            with suppress(NotFound, Conflict, Rejected):  # the volumes show the result
                 await pve.wait_task(TaskRef.parse(task.upid), _SECONDS)
 
     async def _download(self, pve: ProxmoxClient, known: Checksum | None) -> bool:
@@ -120,7 +120,7 @@ class FetchImage(RetryingAction):
             task = await pve.download(self.host, self.storage, file)
             await pve.wait_task(task, _SECONDS)
         except Conflict:
-            # An earlier order of ours ended in the meantime; the size is compared below.
+            # An earlier download ended in the meantime; the size is compared below.
             if await self._find_volume(pve) is None:
                 raise
         except Rejected as error:

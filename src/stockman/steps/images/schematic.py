@@ -57,7 +57,7 @@ class SchematicRegistered(Gate):
         try:
             await ports.to_images().schematic(self.schematic)
         except NotFound:
-            why = "nobody registered it; write what it contains into cluster.yaml"
+            why = "it is not registered; write its content into cluster.yaml"
             return Verdict(answer=GateAnswer.STOP, because=why)
         return Verdict(answer=GateAnswer.GO, because="it is registered")
 

@@ -101,13 +101,13 @@ async def renewal_reason(file: ClientFile, ports: Ports) -> str:
     """Return why a file has to be written. Empty: it is up to date."""
     old = await _old(file, ports)
     if not old.reveal():
-        return "it is not there"
+        return "it does not exist"
     bundle = await _bundle(ports)
     try:
         text = _render_file(file, old, _issuer(file, bundle, ports), makes=False)
     except _CertificateNeeded:
         return _expiry(file, old, ports.clock.now())
-    return "" if text is None else "it names other machines"
+    return "" if text is None else "it contains the addresses of other machines"
 
 
 async def render_client_file(file: ClientFile, ports: Ports) -> Secret | None:

@@ -98,7 +98,7 @@ async def find_incomplete_container(
         return None
     last = await _last_task(pve, vm, seen.at.host)
     if last is not None and last.ended is None:
-        with suppress(NotFound, Conflict, Rejected):  # how it ended is seen by what is there
+        with suppress(NotFound, Conflict, Rejected):  # the volumes show the result
             await pve.wait_task(TaskRef.parse(last.upid), patience)
         return await find_incomplete_container(ports, vm, host, mark, patience)
     if last is not None and last.kind == _MAKING and _is_success(last):
