@@ -190,7 +190,7 @@ def check_firewall(context: RuleContext) -> None:
         if name in OWN_RULES:
             context.problems.error(
                 "firewall.rule",
-                f"the firewall rule {name} is invalid",
+                f"the name of the firewall rule {name} is reserved",
                 why="stockman creates a rule of that name",
                 fix="give it another name",
                 at=rule.where(),
@@ -218,7 +218,7 @@ def _check_ports(context: RuleContext, name: str, rule: FirewallRule) -> None:
         if why:
             context.problems.error(
                 "firewall.rule",
-                f"the firewall rule {name} is invalid",
+                f"the firewall rule {name} has a wrong port range",
                 why=why,
                 fix="write each port once, ranges as 9100-9110",
                 at=rule.where("ports"),

@@ -121,7 +121,7 @@ def _check_watchdog(context: RuleContext, settings: MachineSettings) -> None:
     if not _SHORTEST_WATCHDOG <= parse_duration(watchdog.timeout) <= _LONGEST_WATCHDOG:
         context.problems.error(
             "watchdog.timeout",
-            "the timeout of the watchdog is invalid",
+            "the timeout of the watchdog is out of range",
             why=f"{watchdog.timeout} is not between 10s and 1h; Talos refuses less",
             fix="write for example 1m",
             at=watchdog.where("timeout"),
