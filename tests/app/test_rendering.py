@@ -154,16 +154,14 @@ def test_a_deploy_key_that_only_the_repository_has_is_the_one_that_stays(
     assert acts(done(directory, context)) == {}
 
 
-def test_rules_of_sops_from_a_template_stay_readable(
-    directory: Path, context: RenderContext
-) -> None:
+def test_a_template_cannot_write_the_rules_of_sops(directory: Path, context: RenderContext) -> None:
     own = directory / "templates/config/.sops.yaml.j2"
     own.parent.mkdir(parents=True)
     own.write_text((directory / ".sops.yaml").read_text() + "# mine: #{ cluster_name }#\n")
 
-    done(directory, context, overwrite=frozenset({".sops.yaml"}))
+    rendering = prepare_rendering(directory, FileDecisions(), context)
 
-    assert (directory / ".sops.yaml").read_text().endswith("# mine: k8s\n")
+    assert [problem.code for problem in rendering.problems.errors] == ["template.reserved"]
 
 
 def test_a_changed_secret_changes_its_file_alone(directory: Path, context: RenderContext) -> None:
