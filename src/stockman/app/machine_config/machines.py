@@ -14,7 +14,7 @@ from stockman.app.secrets.bundle import open_bundle
 from stockman.app.secrets.keyring import Keyring, find_keyring
 from stockman.app.secrets.reading import decrypt_file
 from stockman.app.secrets.references import ReferenceContext, resolve_secrets
-from stockman.app.workspace import machine_patches as trouble
+from stockman.app.workspace import machine_patches
 from stockman.app.workspace.directory import unreadable_file
 from stockman.app.workspace.machine_patches import (
     PatchFiles,
@@ -64,7 +64,7 @@ class Machines:
         self._desired = desired
         self._assembly = assembly
         self._problems = problems
-        """Secrets that are not at hand; only those that a configuration needs matter."""
+        """Secrets that could not be resolved; only those that a configuration needs matter."""
         self._masking = masking
         self._checked: dict[NodeName, AssembledConfiguration] = {}
         self.warnings = warnings
@@ -92,7 +92,9 @@ class Machines:
         for node in self.nodes:
             if node.name == name:
                 return node
-        raise NotFound(trouble.no_such_machine(name, [str(node.name) for node in self.nodes]))
+        raise NotFound(
+            machine_patches.no_such_machine(name, [str(node.name) for node in self.nodes])
+        )
 
     def assemble(self, node: Node) -> AssembledConfiguration:
         """Return the configuration of a node; refuse if a patch does not apply."""
@@ -128,7 +130,7 @@ def load_machines(directory: Path, environment: Mapping[str, str]) -> Machines:
     loaded = validate_files(directory).loaded
     desired = resolve(loaded)
     if desired.cluster is None:
-        raise NotFound(trouble.no_cluster())
+        raise NotFound(machine_patches.no_cluster())
     keyring = find_keyring(directory, environment)
     context = ReferenceContext(directory=directory, keyring=keyring, environment=environment)
     return build_machines(context, loaded, desired, open_bundle(directory, keyring))
@@ -186,7 +188,7 @@ def write_configurations(
             draft.replace(directory / name)
     except OSError as error:
         failed_path = directory if error.filename is None else Path(error.filename)
-        raise StockmanError(trouble.unwritable_configuration(failed_path, error)) from None
+        raise StockmanError(machine_patches.unwritable_configuration(failed_path, error)) from None
     return len(texts)
 
 
@@ -194,7 +196,7 @@ def _check_exposure(directory: Path, names: Iterable[str]) -> None:
     repository = LocalGitProbe(directory)
     for name in names:
         if repository.exposure(name) == "tracked":
-            raise Refused(trouble.configuration_in_git(directory / name))
+            raise Refused(machine_patches.configuration_in_git(directory / name))
 
 
 _UNORDERED = ("machine.certSANs", "cluster.apiServer.certSANs", "certExtraSANs")
@@ -256,18 +258,20 @@ class _Comparer:
     def _document(self, label: str, before: Branch, after: Branch) -> None:
         prefix = "" if label == "v1alpha1" else f"{label}: "
         before_values, after_values = _values(before), _values(after)
-        shown_one, shown_other = _values(self._mask(before)), _values(self._mask(after))
+        masked_before, masked_after = _values(self._mask(before)), _values(self._mask(after))
         for path, value in before_values.items():
             name = f"{prefix}{path}"
             if path not in after_values:
-                self._add(name, "removed", shown_one.get(path, MASK), None)
+                self._add(name, "removed", masked_before.get(path, MASK), None)
             elif value == REDACTED and after_values[path] != value:
                 self._withheld.append(name)
             elif value != after_values[path]:
-                self._add(name, "changed", shown_one.get(path, MASK), shown_other.get(path, MASK))
+                self._add(
+                    name, "changed", masked_before.get(path, MASK), masked_after.get(path, MASK)
+                )
         for path in after_values:
             if path not in before_values:
-                self._add(f"{prefix}{path}", "added", None, shown_other.get(path, MASK))
+                self._add(f"{prefix}{path}", "added", None, masked_after.get(path, MASK))
 
     def _add(self, path: str, kind: ChangeKind, before: object, after: object) -> None:
         self._differences.append(ConfigDifference(path=path, kind=kind, before=before, after=after))
