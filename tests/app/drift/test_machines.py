@@ -76,7 +76,7 @@ def test_another_version_of_kubernetes_needs_an_upgrade_and_stops_the_plan(scene
 
     drifts = {drift.description: drift for drift in scene.find(Layer.TALOS).drifts}
 
-    version = drifts.pop(f"{NEO} needs an upgrade, which is not done here")
+    version = drifts.pop(f"{NEO} needs an upgrade, which `stockman apply` does not do")
     (image,) = drifts.values()
     assert [value.key for value in image.values] == ["machine.kubelet.image"]
     assert version.subject == image.subject == NEO
