@@ -23,6 +23,7 @@ from stockman.talos.credentials.kubeconfig import client_certificates, render_ku
 from stockman.talos.credentials.roles import TalosRole, organizations
 from tests.talos.made import NOW, bundle, dice
 
+BACKDATED = timedelta(minutes=10)
 ISSUER = ClientIssuer(bundle=bundle(), talos=Version(1, 13, 9), now=NOW, random_bytes=dice())
 
 
@@ -60,8 +61,8 @@ def test_a_talos_client_holds_for_a_year_or_as_long_as_told() -> None:
         ISSUER.talos_client([TalosRole.ADMIN], timedelta(hours=1)).crt
     ).period
 
-    assert (year.start, year.end) == (NOW, NOW + timedelta(days=365))
-    assert hour.end - hour.start == timedelta(hours=1)
+    assert (year.start, year.end) == (NOW - BACKDATED, NOW + timedelta(days=365))
+    assert hour.end == NOW + timedelta(hours=1)
 
 
 def test_the_administrator_of_kubernetes_is_the_one_of_talos() -> None:
@@ -73,7 +74,7 @@ def test_the_administrator_of_kubernetes_is_the_one_of_talos() -> None:
         "admin",
         ("system:masters",),
     )
-    assert certificate_facts.period == (NOW - timedelta(seconds=10), NOW + timedelta(days=365))
+    assert certificate_facts.period == (NOW - BACKDATED, NOW + timedelta(days=365))
     assert usage.digital_signature
     assert usage.key_encipherment
     assert is_issued_by(admin.crt, bundle().certs.k8s.crt)

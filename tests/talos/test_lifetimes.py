@@ -13,13 +13,14 @@ from tests.talos.made import NOW, bundle, dice
 ISSUER = ClientIssuer(bundle=bundle(), talos=Version(1, 12), now=NOW, random_bytes=dice())
 CLIENT = read_certificate_facts(ISSUER.talos_client([TalosRole.ADMIN]).crt)
 DAY = timedelta(days=1)
-SECOND = timedelta(seconds=1)
+MINUTE, SECOND = timedelta(minutes=1), timedelta(seconds=1)
 
 
 @pytest.mark.parametrize(
     ("after", "days", "state"),
     [
-        (-SECOND, 365, CertificateState.EARLY),
+        (-10 * MINUTE - SECOND, 365, CertificateState.EARLY),
+        (-9 * MINUTE, 365, CertificateState.VALID),
         (0 * DAY, 365, CertificateState.VALID),
         (SECOND, 364, CertificateState.VALID),
         (335 * DAY, 30, CertificateState.VALID),

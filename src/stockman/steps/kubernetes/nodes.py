@@ -145,7 +145,7 @@ class DrainNode(Action):
             blocked = {pod.uid: await self._evict(ports, pod) for pod in pods}
             pods = await self._remaining(ports, pods)
             if not pods:
-                return
+                break
             if ports.clock.now().timestamp() >= end:
                 raise Refused(
                     problems.drain_timeout(self.node, self.seconds, _remaining_pods(pods, blocked))
@@ -153,6 +153,7 @@ class DrainNode(Action):
             waits = [block.retry_after for block in blocked.values() if block and block.retry_after]
             await ports.clock.sleep(max(_SHORTEST, min((_PAUSE, *waits))))
             pods = await self._remaining(ports, pods)
+        await self._refuse_schedulable(ports)
 
     async def _refuse_schedulable(self, ports: Ports) -> None:
         """Refuse a node that is not cordoned: evicted pods would return to it."""
