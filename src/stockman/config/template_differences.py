@@ -74,7 +74,7 @@ DIFFERENCES: tuple[TemplateDifference, ...] = (
     TemplateDifference(
         "settings of containerd",
         "unpacked layers are kept, and devices belong to the user of a container",
-        "the defaults of Talos, and unpacked layers are kept for Spegel",
+        "the defaults of Talos",
         "talos.patches.all",
         ("machine.files", "CRICustomizationConfig"),
         _has_patch("all"),

@@ -49,9 +49,9 @@ COMPONENT = Component(
         KnownProblem(
             symptom="every node still pulls images from the registry",
             cause="containerd discards the layers that Spegel shares, which Talos sets by default",
-            fix="apply the machine configuration, which keeps them; if a patch of yours also writes"
-            " /etc/cri/conf.d/20-customization.part, add `discard_unpacked_layers = false` to it,"
-            ' below `[plugins."io.containerd.cri.v1.images"]`',
+            fix="add a Talos patch that writes /etc/cri/conf.d/20-customization.part with"
+            " `discard_unpacked_layers = false` below"
+            ' `[plugins."io.containerd.cri.v1.images"]`',
         ),
     ),
 )

@@ -193,16 +193,16 @@ def _removals(
         removal = RemoveSeed(vm=desired.identity, host=host, volumes=tuple(dict.fromkeys(volumes)))
         delivery = seed_step_id(name) if name in seeds.delivered else ""
         why = f"{name} has its configuration and no longer reads the image, which holds its secrets"
-        what = f"image with the first configuration of {name}"
+        what = f"{name} no longer has the image with its first configuration"
         step = _removal_step(f"vms/unseed/{name}", removal, why, seeds.configured[name])
-        yield _removal_change(what, replace(step, cleans_up=delivery))
+        yield _cleanup_change(what, replace(step, cleans_up=delivery))
     if name in seeds.delivered or is_never_configured(observed, desired):
         completion = RemoveSeed(
             vm=desired.identity, host=host, volumes=(), description=desired.values["description"]
         )
         why = f"{name} has joined, and never gets another first configuration"
         step = _removal_step(f"vms/complete/{name}", completion, why, seeds.joined[name])
-        yield _removal_change(f"mark of {name} as never configured", step)
+        yield _cleanup_change(f"{name} is marked as configured", step)
 
 
 def _removal_step(step_id: str, action: RemoveSeed, why: str, needs: tuple[str, ...]) -> Step:
@@ -217,12 +217,12 @@ def _removal_step(step_id: str, action: RemoveSeed, why: str, needs: tuple[str, 
     )
 
 
-def _removal_change(what: str, step: Step) -> ProxmoxChange:
+def _cleanup_change(what: str, step: Step) -> ProxmoxChange:
     return ProxmoxChange(
         region=step.action.vm.cluster if isinstance(step.action, RemoveSeed) else "",
         what=what,
         why=step.reason,
-        mark=ChangeKind.REMOVE,
+        mark=ChangeKind.CHANGE,
         stage=Stage.TALOS,
         node=step.node,
         steps=(step,),

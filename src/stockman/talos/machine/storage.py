@@ -154,11 +154,6 @@ RUNTIME = """\
 [plugins."io.containerd.cri.v1.runtime".containerd]
   default_runtime_name = "nvidia"
 """
-LAYERS = """\
-[plugins."io.containerd.cri.v1.images"]
-  discard_unpacked_layers = false
-"""
-"""Talos discards the layers that Spegel shares with other nodes."""
 RUNTIME_FILE = "/etc/cri/conf.d/20-customization.part"
 """The only file below `/etc` that a machine configuration may create."""
 
@@ -187,19 +182,9 @@ def sysctls(machine: MachineInputs) -> dict[str, str]:
     return needed | machine.settings.sysctls
 
 
-def runtime_settings(machine: MachineInputs) -> dict[str, str]:
-    """Return settings of containerd as TOML, by what needs them."""
-    settings: dict[str, str] = {}
-    if machine.settings.nvidia.default_runtime and has_nvidia(machine):
-        settings["nvidia"] = RUNTIME
-    if _shares_images(machine):
-        settings["spegel"] = LAYERS
-    return settings
-
-
-def _shares_images(machine: MachineInputs) -> bool:
-    component = machine.desired.components.get("spegel")
-    return component is not None and component.enabled is True
+def is_default_runtime(machine: MachineInputs) -> bool:
+    """Whether the NVIDIA runtime is the default for all containers."""
+    return machine.settings.nvidia.default_runtime and has_nvidia(machine)
 
 
 _SPAN = pattern(r"(?:(\d+)h)?(?:(\d+)m)?(?:(\d+)s)?")
@@ -236,8 +221,8 @@ def _kernel(machine: MachineInputs) -> Iterator[Document]:
         yield new_document("UdevRulesConfig", rules=list(settings.udev_rules))
     for name in kernel_modules(machine):
         yield new_document("KernelModuleConfig", name=name)
-    for name, content in runtime_settings(machine).items():
-        yield new_document("CRICustomizationConfig", name=name, content=content)
+    if is_default_runtime(machine):
+        yield new_document("CRICustomizationConfig", name="nvidia", content=RUNTIME)
 
 
 def go_duration(text: str) -> str:

@@ -7,10 +7,11 @@ from stockman.talos.documents import Document
 from stockman.talos.machine.inputs import MachineInputs, encode_key, encode_pair, file_text
 from stockman.talos.machine.network import host_dns_fields, network_section, registry_section
 from stockman.talos.machine.storage import (
+    RUNTIME,
     RUNTIME_FILE,
     install_disk_fields,
+    is_default_runtime,
     kernel_modules,
-    runtime_settings,
     sysctls,
 )
 
@@ -90,9 +91,9 @@ def _kernel(machine: MachineInputs) -> Document:
         "udev": {"rules": list(settings.udev_rules)} if settings.udev_rules else {},
         "env": {} if machine.contract_at_least(1, 13) else dict(settings.environment),
     }
-    if contents := runtime_settings(machine):
-        content = "\n".join(contents.values())
-        section["files"] = [{"content": content, "path": RUNTIME_FILE, "op": "create"}]
+    if is_default_runtime(machine):
+        file = {"content": RUNTIME, "path": RUNTIME_FILE, "op": "create"}
+        section["files"] = [file]
     return {name: content for name, content in section.items() if content}
 
 

@@ -6,7 +6,6 @@ import json
 import re
 
 from stockman.talos.documents import as_mapping, as_mappings, as_text, as_texts
-from stockman.talos.machine.storage import LAYERS, RUNTIME
 from stockman.talos.migration.draft import (
     ConfigDraft,
     EditNature,
@@ -209,12 +208,7 @@ def _files(draft: ConfigDraft) -> None:
         reason = "settings of containerd move to CRICustomizationConfig"
         draft.replace("machine.files", remaining or None, reason)
         content = "\n".join(as_text(file.get("content")).rstrip("\n") for file in runtime) + "\n"
-        for name, text in (("nvidia", RUNTIME), ("spegel", LAYERS)):
-            if text in content:
-                draft.put("CRICustomizationConfig", {"content": text}, reason, name=name)
-                content = content.replace(text, "").lstrip("\n")
-        if content:
-            draft.put("CRICustomizationConfig", {"content": content}, reason, name=_CRI_NAME)
+        draft.put("CRICustomizationConfig", {"content": content}, reason, name=_CRI_NAME)
     if remaining:
         paths = ", ".join(as_text(file.get("path")) for file in remaining)
         draft.keep(
