@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 import yaml
+from stockman_lab.pve.guest_rows import PVESTATD_SECONDS
 from stockman_lab.pve.schema.schema import PROFILES
 from stockman_lab.servers.memory import MemoryClient
 from stockman_lab.testing.thread import ProxmoxLab
@@ -25,6 +26,7 @@ GIB = 1 << 30
 def test_a_volume_lives_and_dies(tmp_path: Path, real_tool: RealTool, profile: str) -> None:
     with served(tmp_path, profile) as lab:
         lab.run(lambda: _running_machine(lab))
+        lab.advance(PVESTATD_SECONDS)  # the driver looks for machines in the list of resources
         kubeconfig = tmp_path / "kube.yaml"
         kubeconfig.write_text(yaml.safe_dump(_NO_KUBERNETES))
         program = real_tool("proxmox-csi-controller")

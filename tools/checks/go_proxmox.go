@@ -141,6 +141,21 @@ func finish(ctx context.Context, what string) func(*proxmox.Task, error) {
 	}
 }
 
+// listed waits until a guest stands as wanted in the list of resources, which pvestatd writes
+// every 10 s.
+func listed(
+	ctx context.Context, cluster *proxmox.Cluster, isWanted func(*proxmox.ClusterResource) bool,
+) bool {
+	for end := time.Now().Add(30 * time.Second); time.Now().Before(end); time.Sleep(time.Second) {
+		for _, row := range must(cluster.Resources(ctx, "vm")) {
+			if isWanted(row) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 func karpenter(ctx context.Context, client *proxmox.Client, image string) *karpenterSeen {
 	seen := &karpenterSeen{Bridges: []string{}}
 	cluster := must(client.Cluster(ctx))
@@ -167,10 +182,9 @@ func karpenter(ctx context.Context, client *proxmox.Client, image string) *karpe
 	))
 	base := must(host.VirtualMachine(ctx, template))
 	finish(ctx, "template")(base.ConvertToTemplate(ctx))
-	rows = must(cluster.Resources(ctx, "vm"))
-	for _, row := range rows {
-		seen.Template = seen.Template || row.VMID == template && row.Template == 1
-	}
+	seen.Template = listed(ctx, cluster, func(row *proxmox.ClusterResource) bool {
+		return row.VMID == template && row.Template == 1
+	})
 	free := must(cluster.CheckID(ctx, template))
 	seen.Taken = !free
 	try(client.NewPool(ctx, "karpenter", ""))
@@ -237,6 +251,9 @@ func storage(ctx context.Context, client *proxmox.Client) *storageSeen {
 func controller(ctx context.Context, client *proxmox.Client) *controllerSeen {
 	seen := &controllerSeen{Addresses: []string{}}
 	cluster := must(client.Cluster(ctx))
+	listed(ctx, cluster, func(row *proxmox.ClusterResource) bool {
+		return row.VMID == machine && row.Status == "running"
+	})
 	rows := must(cluster.Resources(ctx, "vm"))
 	for _, row := range rows {
 		if row.Type == "qemu" && row.Template != 1 && strings.HasPrefix(row.Name, "worker-1") {

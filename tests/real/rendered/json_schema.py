@@ -12,7 +12,10 @@ from tests.real.rendered.definitions import definitions
 
 _DROPPED = ("default", "description", "format", "example", "nullable")
 _ROOT = {"apiVersion": {"type": "string"}, "kind": {"type": "string"}}
-NATIVE = ("api/v1", "apis/storage.k8s.io/v1", "apis/node.k8s.io/v1", "apis/apps/v1")
+NATIVE = (
+    *("api/v1", "apis/admissionregistration.k8s.io/v1", "apis/apps/v1"),
+    *("apis/node.k8s.io/v1", "apis/storage.k8s.io/v1"),
+)
 """Groups of the server whose kinds are rendered."""
 
 

@@ -36,6 +36,13 @@ def test_what_lies_in_no_namespace_gets_none() -> None:
     assert "namespace" not in by_kind(result, "Node")["metadata"]
 
 
+@pytest.mark.parametrize("kind", ["ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"])
+def test_kinds_that_kustomize_does_not_know_get_a_namespace(kind: str) -> None:
+    policy = f"apiVersion: admissionregistration.k8s.io/v1\nkind: {kind}\nmetadata: {{name: n}}\n"
+    result = made(n=policy, kustomization="resources: [a.yaml, n.yaml]\nnamespace: hill\n")
+    assert by_kind(result, kind)["metadata"]["namespace"] == "hill"
+
+
 def test_a_patch_merges_containers_by_their_names() -> None:
     patch = (
         "resources: [p.yaml]\npatches:\n- patch: |\n    apiVersion: v1\n    kind: Pod\n"

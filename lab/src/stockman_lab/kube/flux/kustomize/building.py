@@ -97,11 +97,15 @@ def _identity(content: Object) -> tuple[str, ...]:
     return group, str(content["kind"]), str(metadata.get("namespace")), str(metadata["name"])
 
 
+_YOUNG = {"ValidatingAdmissionPolicy", "ValidatingAdmissionPolicyBinding"}
+"""Kinds without a namespace that kustomize up to 5.8.1, with which Flux is made, does not know."""
+
+
 def set_namespace(content: Object, namespace: str) -> None:
-    """Put an object into a namespace, unless its kind is known to lie in none."""
+    """Put an object into a namespace, unless its kind is known to kustomize to lie in none."""
     group, _, version = str(content.get("apiVersion")).rpartition("/")
     resource = Types.of_server().resource_of_kind(group, version, str(content["kind"]))
-    if resource is None or resource.namespaced:
+    if resource is None or resource.namespaced or resource.kind in _YOUNG:
         content["metadata"]["namespace"] = namespace
     if content["kind"] in {"RoleBinding", "ClusterRoleBinding"}:
         for subject in entries_of(content, "subjects"):
