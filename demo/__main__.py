@@ -9,7 +9,7 @@ import time
 from pathlib import Path
 
 from demo.runner import DemoFailed, play, print_line, stop_on_signals
-from demo.sandbox import NoFreeNetwork, find_free_network, temporary_home
+from demo.sandbox import NoFreeNetwork, free_network, temporary_home
 from demo.steps import DEMO_PRESETS, DemoPreset, demo_steps, follow_up_commands
 from stockman.cli.terminal.screen import OutputClosed
 
@@ -48,8 +48,7 @@ def _parse_arguments() -> argparse.Namespace:
 
 def _show(preset: DemoPreset, *, keep: bool) -> None:
     start = time.monotonic()
-    with temporary_home(keep=keep) as home:
-        network = find_free_network()
+    with free_network() as network, temporary_home(keep=keep) as home:
         play(demo_steps(preset, network), print_line, home)
         print_line()
         seconds = time.monotonic() - start

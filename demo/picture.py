@@ -18,7 +18,7 @@ from rich.terminal_theme import TerminalTheme
 from rich.text import Text
 
 from demo.runner import Console, ProgramCall, play
-from demo.sandbox import find_free_network, temporary_home
+from demo.sandbox import free_network, temporary_home
 from demo.steps import DemoPreset, demo_steps
 from demo.terminal import visible_lines
 from stockman.cli.terminal.styles import paint_text
@@ -101,8 +101,8 @@ def record(target: Path, preset: DemoPreset) -> None:
     def console(text: str = "", style: str = "") -> None:
         rich_console.print(Text.from_ansi(paint_text(text, style)))
 
-    with temporary_home(keep=False) as home:
-        play(demo_steps(preset, find_free_network()), console, home, run_in_recording)
+    with free_network() as network, temporary_home(keep=False) as home:
+        play(demo_steps(preset, network), console, home, run_in_recording)
     svg = rich_console.export_svg(title=_TITLE, theme=_THEME, code_format=_FORMAT, unique_id=_NAME)
     target.write_text(_TEXT.sub(_strip_spaces, svg), "utf-8")
 

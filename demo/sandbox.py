@@ -16,6 +16,8 @@ from pathlib import Path
 _NETWORKS = range(66, 250)
 _PORTS = ((2, 9000), (2, 3000), (3, 8080), (4, 8006), (4, 2222), (11, 8006))
 """Last byte of addresses, and ports, on which labs listen."""
+_RESERVATION_PORT = 8999
+"""Bound by a demo that runs; no lab uses it."""
 _STOP_SECONDS = 5.0
 _PAUSE = 0.05
 
@@ -24,11 +26,21 @@ class NoFreeNetwork(Exception):
     """All loopback networks are in use, or only 127.0.0.1 exists."""
 
 
-def find_free_network(numbers: Iterable[int] = _NETWORKS) -> str:
-    """Return the first loopback network in which the ports of a lab are free."""
+@contextmanager
+def free_network(numbers: Iterable[int] = _NETWORKS) -> Iterator[str]:
+    """Yield the first loopback network in which the ports of a lab are free.
+
+    Until the end no other demo takes it: its lab starts to listen only later.
+    """
     for number in numbers:
-        if all(_is_free(f"127.{number}.0.{host}", port) for host, port in _PORTS):
-            return f"127.{number}.0.0/16"
+        with socket.socket() as reservation:
+            try:
+                reservation.bind((f"127.{number}.0.1", _RESERVATION_PORT))
+            except OSError:
+                continue
+            if all(_is_free(f"127.{number}.0.{host}", port) for host, port in _PORTS):
+                yield f"127.{number}.0.0/16"
+                return
     raise NoFreeNetwork("no loopback network is free for a lab; check what listens on 127.66.0.4")
 
 

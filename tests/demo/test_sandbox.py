@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from demo.sandbox import NoFreeNetwork, end_processes, find_free_network, temporary_home
+from demo.sandbox import NoFreeNetwork, end_processes, free_network, temporary_home
 
 _WAIT = "import sys; sys.stdin.read()"
 
@@ -36,12 +36,20 @@ def test_a_network_with_a_used_port_is_skipped() -> None:
         listener.bind(("127.251.0.3", 8080))
         listener.listen()
 
-        assert find_free_network((251, 252)) == "127.252.0.0/16"
+        with free_network((251, 252)) as network:
+            assert network == "127.252.0.0/16"
+
+
+def test_a_network_of_another_demo_is_skipped() -> None:
+    with free_network((253, 254)) as first, free_network((251, 252)) as second:
+        assert (first, second) == ("127.253.0.0/16", "127.254.0.0/16")
+    with free_network((253, 254)) as again:
+        assert again == first
 
 
 def test_it_is_an_error_if_no_network_is_free() -> None:
-    with pytest.raises(NoFreeNetwork):
-        find_free_network(())
+    with pytest.raises(NoFreeNetwork), free_network(()):
+        pass
 
 
 @pytest.mark.skipif(not Path("/proc/self/cmdline").exists(), reason="no list of processes")

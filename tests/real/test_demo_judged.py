@@ -87,11 +87,13 @@ def test_real_clients_work_with_the_cluster_of_the_demo(
 def test_an_interrupted_demo_leaves_nothing(tmp_path: Path, number: signal.Signals) -> None:
     process = start_demo(tmp_path)
     assert process.stdout is not None
+    before = []
     for line in process.stdout:
+        before.append(line)
         if line.startswith("$ stockman validate"):
             break
     process.send_signal(number)
     output, _ = process.communicate(timeout=PATIENCE)
 
-    assert process.returncode == 130, output
+    assert process.returncode == 130, "".join(before) + output
     assert list(tmp_path.glob("stockman-demo-*")) == []

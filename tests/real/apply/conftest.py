@@ -28,7 +28,7 @@ _MOMENTS = (
     "access/token/pve/stockman@pve!stockman: started",
     "images/fetch/",
     "vms/create/talos-1: started",
-    "talos/configure/talos-1: started",
+    "talos/seed/talos-1: started",
     "talos/bootstrap: started",
     "kubernetes/push: started",
     "kubernetes/install/cilium: started",

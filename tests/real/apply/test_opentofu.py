@@ -100,13 +100,17 @@ def _machines(made: Made) -> dict[str, dict[str, Any]]:
             "vmid": int(vmid),
             "address": f"{address}/24",
             "mac": mac.upper(),
-            "uuid": _uuid(made, f"/nodes/{host}/qemu/{vmid}/config"),
+            **_identity(made, name, f"/nodes/{host}/qemu/{vmid}/config"),
         }
         for name, address, mac, vmid, host in found
     }
 
 
-def _uuid(made: Made, path: str) -> str:
-    found = re.search(r"uuid=([0-9a-f-]+)", asked(made.scene, "GET", path)["smbios1"])
-    assert found is not None
-    return found[1]
+def _identity(made: Made, name: str, path: str) -> dict[str, str]:
+    """The UUID, and the description with the mark, which has a fingerprint of the secrets."""
+    config = asked(made.scene, "GET", path)
+    uuid = re.search(r"uuid=([0-9a-f-]+)", config["smbios1"])
+    assert uuid is not None
+    mark = rf"stockman: k8s/{name} id=[0-9a-f]+ guest=[^ /]+/[0-9]+/{uuid[1]}"
+    assert re.fullmatch(mark, config["description"].strip())
+    return {"uuid": uuid[1], "description": config["description"]}

@@ -12,11 +12,12 @@ provider "proxmox" {}
 
 variable "machines" {
   type = map(object({
-    host    = string
-    vmid    = number
-    address = string
-    mac     = string
-    uuid    = string
+    host        = string
+    vmid        = number
+    address     = string
+    mac         = string
+    uuid        = string
+    description = string
   }))
   description = "By name."
 }
@@ -41,11 +42,11 @@ resource "proxmox_virtual_environment_vm" "machine" {
   node_name     = each.value.host
   vm_id         = each.value.vmid
   name          = each.key
-  description   = "stockman: k8s/${each.key}"
+  description   = each.value.description
   tags          = ["stockman", "stockman-k8s"]
   machine       = "q35"
   bios          = "ovmf"
-  boot_order    = ["scsi0"]
+  boot_order    = ["scsi0", "ide2"]
   on_boot       = true
   scsi_hardware = "virtio-scsi-pci"
 
@@ -96,10 +97,10 @@ resource "proxmox_virtual_environment_vm" "machine" {
     vlan_id     = 3
   }
 
+  # Without a storage there is no drive of cloud-init: ide2 had the first configuration.
   initialization {
     type         = "nocloud"
-    datastore_id = "ceph-vm-disks"
-    interface    = "ide2"
+    datastore_id = ""
 
     dns {
       servers = ["1.1.1.1", "1.0.0.1"]
