@@ -98,6 +98,18 @@ def test_what_the_template_renders_needs_almost_no_patch() -> None:
         "patches": {
             "all": [
                 {"machine": {"certSANs": ["127.0.0.1"]}},
+                {
+                    "machine": {
+                        "files": [
+                            {
+                                "op": "create",
+                                "path": "/etc/cri/conf.d/20-customization.part",
+                                "content": '[plugins."io.containerd.cri.v1.images"]\n'
+                                "  discard_unpacked_layers = false\n",
+                            }
+                        ]
+                    }
+                },
                 {"machine": {"kubelet": {"extraConfig": {"serializeImagePulls": False}}}},
                 {"machine": {"sysctls": {"fs.inotify.max_user_watches": "1048576"}}},
             ],
