@@ -21,6 +21,7 @@ from pathlib import Path
 from typing import Any
 
 import yaml
+from stockman_lab.pve.guest_rows import PVESTATD_SECONDS
 from stockman_lab.servers.memory import MemoryClient
 
 from tests.real.kube_served import Kubectl, kubectl_on_lab
@@ -106,6 +107,8 @@ def _make_template(served: Kubectl) -> None:
     wanted = {"scsi0": f"{STORAGE}:4", "net0": "virtio,bridge=vmbr0"}
     assert door.done(door.post(f"/nodes/{HOST}/qemu", vmid=TEMPLATE, name="wool", **wanted)) == "OK"
     assert door.done(door.post(f"/nodes/{HOST}/qemu/{TEMPLATE}/template")) == "OK"
+    # Karpenter looks for templates in the list of resources.
+    served.lab.world.advance(PVESTATD_SECONDS)
 
 
 @contextmanager
