@@ -407,18 +407,18 @@ def _words(method: ast.AsyncFunctionDef, constants: Mapping[str, ast.expr]) -> s
 
 def callers(methods: Iterable[str]) -> dict[str, set[str]]:
     """Return the functions of the product that await such a method, each with the methods."""
-    found: dict[str, set[str]] = {}
+    methods_by_caller: dict[str, set[str]] = {}
     names = set(methods)
     for file in sorted(ROOT.rglob("*.py")):
-        place = file.relative_to(ROOT)
-        if place.as_posix().startswith((*_CLIENTS, "adapters/s3")):
+        path_in_product = file.relative_to(ROOT)
+        if path_in_product.as_posix().startswith((*_CLIENTS, "adapters/s3")):
             continue
-        module = ".".join(("stockman", *place.with_suffix("").parts))
+        module = ".".join(("stockman", *path_in_product.with_suffix("").parts))
         for path, node in _functions(_tree(file), ""):
             for call in _awaited_calls(node):
                 if isinstance(call.func, ast.Attribute) and call.func.attr in names:
-                    found.setdefault(f"{module}.{path}", set()).add(call.func.attr)
-    return found
+                    methods_by_caller.setdefault(f"{module}.{path}", set()).add(call.func.attr)
+    return methods_by_caller
 
 
 def _functions(
@@ -486,12 +486,14 @@ def _code(path: DestructivePath, called: Mapping[str, set[str]]) -> str:
 
 
 def _conditions(path: DestructivePath) -> str:
-    return "<br>".join(f"{_link(one)}: {first_line(one)}" for one in path.conditions)
+    return "<br>".join(
+        f"{_link(condition)}: {first_line(condition)}" for condition in path.conditions
+    )
 
 
 def _link(code: Callable[..., Any]) -> str:
-    place = Path(inspect.getfile(inspect.unwrap(code))).relative_to(ROOT)
-    return f"[`{code.__qualname__}`](../../src/stockman/{place.as_posix()})"
+    file = Path(inspect.getfile(inspect.unwrap(code))).relative_to(ROOT)
+    return f"[`{code.__qualname__}`](../../src/stockman/{file.as_posix()})"
 
 
 def first_line(condition: Callable[..., Any]) -> str:

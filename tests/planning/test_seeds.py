@@ -15,6 +15,7 @@ from stockman.planning.vm.seeds import SeedPlan, find_new_machines, plan_seed_re
 from stockman.steps.base import Action
 from stockman.steps.ports import Ports
 from stockman.steps.step import Stage, Step
+from stockman.steps.vm.ownership import parse_mark, render_mark
 from stockman.steps.vm.seed import SeedMachine
 from stockman.talos.machine.masking import configuration_values
 from tests.planning.estate import NO_HA, Estate, Killed, perform
@@ -126,3 +127,17 @@ async def test_a_node_that_kubernetes_knows_as_ready_is_not_new() -> None:
 
     assert NIOBE not in new
     assert len(new) == 2
+
+
+async def test_a_vm_with_the_mark_of_another_cluster_gets_no_image() -> None:
+    estate = await made()
+    seed = await estate.delivery()
+    values = next(iter(estate.world.clusters.values())).state.guests[VMID].config.values
+    mark = parse_mark(values["description"])
+    assert mark is not None
+    values["description"] = render_mark(replace(mark, fingerprint="0123456789abcdef"), "")
+
+    with pytest.raises(Refused, match=r"node\.first-config"):
+        await perform(seed, estate.ports())
+
+    assert estate.images == []

@@ -126,8 +126,11 @@ async def execute_plan(session: Session, plan: Plan, manner: ApplyOptions) -> Ru
     return await start_run(session.home, plan, session.ports, run_options)
 
 
-def read_saved_plan(path: Path, signer: RunSigner | None = None) -> Plan:
-    """Read a plan written with `plan --out`; raises `Refused` unless `signer` has signed it."""
+def read_saved_plan(path: Path, signer: RunSigner | None) -> Plan:
+    """Read a plan written with `plan --out`; raises `Refused` unless `signer` has signed it.
+
+    `signer` is None only for guests without a cluster, whose plans are not signed.
+    """
     try:
         text = path.read_text("utf-8")
         plan = parse_plan(text, str(path))

@@ -104,7 +104,8 @@ def is_never_configured(observed: ObservedProxmox, desired: DesiredGuest) -> boo
     config = observed.config(desired.identity.vmid)
     if not desired.is_node or guest is None or config is None:
         return False
-    return is_ours(desired, guest, config) and is_marked_new(config, desired.identity)
+    owner = seed_owner(desired.owner)
+    return is_ours(desired, guest, config) and is_marked_new(config, desired.identity, owner)
 
 
 def _new_machine(

@@ -44,8 +44,9 @@ def configured_before(node: str, label: str) -> Problem:
         code="node.first-config",
         what=f"{node} gets no first configuration",
         where=node,
-        why=f"the description of {label} does not say that its machine was never configured",
-        fix="make the plan again: `stockman plan`",
+        why=f"the description of {label} does not say that it is a machine of this cluster that was"
+        " never configured",
+        fix="plan again with `stockman plan`",
     )
 
 

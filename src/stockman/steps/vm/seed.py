@@ -51,10 +51,16 @@ def seed_owner(owner: GuestOwner) -> str:
     return f"{owner.name}-{owner.fingerprint[:8]}" if owner.fingerprint else owner.name
 
 
-def is_marked_new(config: VmConfig, vm: GuestIdentity) -> bool:
-    """Whether the mark of a VM says that its machine was never configured; not for a copy."""
+def is_marked_new(config: VmConfig, vm: GuestIdentity, owner: str) -> bool:
+    """Whether the mark of a VM says that its machine was never configured.
+
+    Not for a copy, nor for a VM of a cluster with another key than `owner`.
+    """
     mark = parse_mark(config.get("description"))
-    return mark is not None and mark.is_new and mark.guest in ("", guest_key(vm))
+    if mark is None or not mark.is_new or mark.guest not in ("", guest_key(vm)):
+        return False
+    marked_owner = GuestOwner(name=mark.owner, fingerprint=mark.fingerprint)
+    return not mark.fingerprint or seed_owner(marked_owner) == owner
 
 
 def attached_seeds(config: VmConfig, owner: str, node: str) -> dict[str, str]:
@@ -117,7 +123,7 @@ class SeedMachine(GuestAction):
         pve = ports.on(self.vm.cluster)
         image = await self._image(ports)
         seen = await guest_power(ports, self.vm, self.host)
-        if not is_marked_new(seen.guest.config, self.vm) or (
+        if not is_marked_new(seen.guest.config, self.vm, self.owner) or (
             seen.is_on and await self._state(ports) is MachineState.CONFIGURED
         ):
             raise Refused(configured_before(self.machine.node, self.vm.label))
